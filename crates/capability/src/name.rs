@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use plugward_types::escape::is_hidden;
+
 use crate::error::{NAME, ScopeError};
 
 // Names are shown in tables and stored in every record of a plugin.
@@ -10,11 +12,9 @@ const MAX: usize = 256;
 
 /// Returns `true` if every character is visible: no control, format or bidi characters.
 pub(crate) fn is_printable(text: &str) -> bool {
-    !text.chars().any(|c| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    })
+    // A variation selector belongs to the emoji or ideograph before it.
+    let is_selector = |c: char| matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    !text.chars().any(|c| is_hidden(c) && !is_selector(c))
 }
 
 fn parse(what: &'static str, text: &str) -> Result<String, ScopeError> {

@@ -97,7 +97,8 @@ pub(crate) fn codes(plugin: &PluginReport) -> String {
     codes.join(", ")
 }
 
-fn by_severity(plugin: &PluginReport) -> Vec<&Reason> {
+/// Returns the reasons, the most severe first.
+pub(crate) fn by_severity(plugin: &PluginReport) -> Vec<&Reason> {
     let mut reasons: Vec<&Reason> = plugin.reasons.iter().collect();
     reasons.sort_by_key(|reason| match reason.weight {
         Weight::Store => 0,
@@ -198,7 +199,7 @@ pub(crate) fn suppress(plugin: &PluginReport, commands: &Commands) -> Option<Str
 
 /// Returns a few words for a reason, for the row of its plugin.
 pub(crate) fn words(reason: &Reason) -> String {
-    let first = reason.message.lines().next().unwrap_or_default();
+    let first = crate::text::first_line(&reason.message);
     match (reason.code.as_str(), reason.weight) {
         ("pin/changed", _) => "changed since it was pinned".to_owned(),
         ("pin/rolled-back", _) => "an older version that was replaced".to_owned(),

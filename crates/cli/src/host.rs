@@ -178,9 +178,22 @@ pub(crate) fn unreachable(path: &Utf8Path, error: &std::io::Error) -> Failure {
     }
 }
 
-/// Returns the home directory, as the environment names it.
+/// Returns the home directory: that of the environment, or else that of the user database, as hosts do.
 pub(crate) fn home_directory() -> Option<Utf8PathBuf> {
-    env("HOME").map(Utf8PathBuf::from).filter(|home| home.is_absolute())
+    #[expect(clippy::disallowed_methods, reason = "only this module reads the environment")]
+    let named = std::env::var_os("HOME");
+    let home = named.map_or_else(|| etcetera::home_dir().ok(), |home| Some(home.into()));
+    home.and_then(|home| Utf8PathBuf::from_path_buf(home).ok()).filter(|home| home.is_absolute())
+}
+
+/// Returns the real path of this program.
+pub(crate) fn own_program() -> Result<Utf8PathBuf, Failure> {
+    let path = std::env::current_exe()
+        .map_err(|error| Failure::internal(format!("the path of this program is not known: {error}")))?;
+    let path = Utf8PathBuf::from_path_buf(path).map_err(|path| {
+        Failure::usage(format!("the path of this program is not UTF-8: {}", path.display()))
+    })?;
+    real_path(&path)
 }
 
 /// Returns the number of the user that runs this program.
@@ -206,9 +219,10 @@ pub(crate) fn user() -> String {
 
 /// Returns the time, to the second.
 pub(crate) fn now() -> Result<Timestamp, Failure> {
-    let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or_default();
-    Timestamp::from_unix_seconds(seconds)
-        .ok_or_else(|| Failure::internal("cannot read the clock: it is after the year 9999"))
+    let seconds = u64::try_from(jiff::Timestamp::now().as_second()).ok();
+    seconds
+        .and_then(Timestamp::from_unix_seconds)
+        .ok_or_else(|| Failure::internal("cannot read the clock: it is before 1970 or after the year 9999"))
 }
 
 /// Returns the clock of the ledger, to the microsecond.
@@ -309,7 +323,7 @@ pub(crate) fn root_of_place(place: &PlacePath) -> Result<Root, Failure> {
 /// Returns the real path of the home directory, resolved once.
 fn home() -> Option<&'static PlacePath> {
     static HOME: OnceLock<Option<PlacePath>> = OnceLock::new();
-    let look = || PlacePath::new(real_path(Utf8Path::new(&env("HOME")?)).ok()?.as_str()).ok();
+    let look = || PlacePath::new(real_path(&home_directory()?).ok()?.as_str()).ok();
     HOME.get_or_init(look).as_ref()
 }
 
@@ -366,8 +380,8 @@ pub(crate) fn display_path(place: &PlacePath) -> String {
 /// Replaces a leading `~` with the home directory, because reports print such paths.
 pub(crate) fn expand(text: &str) -> Utf8PathBuf {
     let inside = text.strip_prefix("~/").or_else(|| (text == "~").then_some(""));
-    match (inside, env("HOME")) {
-        (Some(inside), Some(home)) => Utf8PathBuf::from(home).join(inside),
+    match (inside, home_directory()) {
+        (Some(inside), Some(home)) => home.join(inside),
         _ => Utf8PathBuf::from(text),
     }
 }

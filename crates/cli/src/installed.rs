@@ -68,7 +68,6 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
         return Err(Failure::store(format!("the value of {name} is not UTF-8")).code("install/unreadable"));
     }
     if host::home_directory().is_none() {
-        // Hosts fall back to the home directory in the system's user database, which is not read here.
         return Err(Failure::store(
             "HOME is not set to an absolute path, so the records of hosts are not known",
         )
@@ -122,7 +121,7 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
 }
 
 /// Returns what hosts would load inside some directories. The keys of plugins there are those of the records.
-pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
+pub(crate) fn inside(roots: &[Root]) -> Result<Arc<InstallRecords>, Failure> {
     let mut found: Vec<HostInventory> = Vec::new();
     let mut projects: Vec<Option<PlacePath>> = roots.iter().map(project_around).collect();
     projects.sort();
@@ -130,8 +129,7 @@ pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
     let places: Vec<PlacePath> = roots.iter().map(Root::real).collect();
     let is_inside = |place: &PlacePath| places.iter().any(|dir| place.relative_to(dir).is_some());
     for project in projects {
-        let read = read(&[], project.as_ref(), project.as_ref(), &NestedPlaces::default());
-        for mut inventory in read.unwrap_or_default() {
+        for mut inventory in read(&[], project.as_ref(), project.as_ref(), &NestedPlaces::default())? {
             inventory.installs.retain(|one| is_inside(&one.place));
             let home = MachineFiles::real_of(&inventory.home);
             inventory.problems.retain(|problem| {
@@ -149,7 +147,7 @@ pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
             found.push(inventory);
         }
     }
-    Arc::new(InstallRecords::new(found))
+    Ok(Arc::new(InstallRecords::new(found)))
 }
 
 /// Returns the project that is or contains the directory of a root, or the directory itself if a host reads settings there.

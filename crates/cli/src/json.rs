@@ -5,6 +5,7 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
 
+use plugward_loader::Part;
 use plugward_loader::escape::is_hidden;
 
 /// Renders a value with an indent of two spaces and a final line break.
@@ -39,7 +40,7 @@ impl Formatter for EscapingFormatter {
         let mut from = 0;
         for (at, character) in text.char_indices() {
             if is_hidden(character) {
-                writer.write_all(text.get(from..at).unwrap_or_default().as_bytes())?;
+                writer.write_all(text.part(from..at).as_bytes())?;
                 let mut units = [0; 2];
                 for unit in character.encode_utf16(&mut units) {
                     write!(writer, "\\u{unit:04x}")?;
@@ -47,7 +48,7 @@ impl Formatter for EscapingFormatter {
                 from = at.saturating_add(character.len_utf8());
             }
         }
-        writer.write_all(text.get(from..).unwrap_or_default().as_bytes())
+        writer.write_all(text.part(from..).as_bytes())
     }
 
     fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {

@@ -42,6 +42,7 @@ impl MachineFiles {
     }
 
     /// Returns what is at a path, or `None` if it cannot be looked up.
+    #[expect(clippy::option_option, reason = "nothing is there, and it cannot be looked up, are two answers")]
     fn look_up(&self, path: &str) -> Option<Option<EntryKind>> {
         if let Some(kind) = self.known.borrow().get(path) {
             return Some(*kind);
@@ -189,7 +190,7 @@ pub(crate) fn facts() -> MachineFacts {
     program_directories.sort();
     program_directories.dedup();
     // The default directories are known, and others can move them.
-    let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+    let rows = HostTable::compiled_rows();
     let homes = rows.iter().filter_map(|row| {
         let moved = value(row.home.variable.as_deref()?);
         let inside = row.home.join.as_ref().map(|rest| format!("/{rest}")).unwrap_or_default();

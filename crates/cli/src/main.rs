@@ -71,6 +71,13 @@ fn main() -> ExitCode {
         }
         outcome
     });
+    let outcome = match (outcome, &cli.verb) {
+        // The host reads an answer, and takes another exit code for a failed scan.
+        (Err(failure), Verb::Gate { verb }) if verbs::gate::answers(verb) => {
+            verbs::gate::block(&failure, &mut out)
+        }
+        (outcome, _) => outcome,
+    };
     match outcome {
         Ok(code) => match out.finish() {
             Ok(()) => ExitCode::from(code),
@@ -148,6 +155,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Redact(args) => verbs::redact::run(args, out),
         Verb::Ledger { what } => verbs::ledger::run(what, host, out),
         Verb::Hook { verb } => verbs::hook::run(verb, host, out),
+        Verb::Gate { verb } => verbs::gate::run(verb, host, out),
         Verb::Which(args) => verbs::which::run(args, host, out),
         Verb::Install(args) => verbs::install::install(args, host, out),
         Verb::Update(args) => verbs::install::update(args, host, out),
@@ -155,6 +163,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Pin(args) => verbs::pin::run(args, host, out),
         Verb::Registry { verb } => verbs::registry::run(verb, host, out),
         Verb::Digest(args) => verbs::digest::run(args, host, out),
+        Verb::Session(args) => verbs::session::run(args, host, out),
         Verb::Config { verb } => verbs::config::run(verb, host, out),
         Verb::Codes(args) => verbs::codes::run(args, out),
         Verb::Completions { shell } => verbs::completions::run(*shell, out),

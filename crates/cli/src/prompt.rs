@@ -108,7 +108,7 @@ impl<'a> Prompt<'a> {
                 Ok(_) => Input::Line(text),
             };
             // The question can be over by an interrupt.
-            sender.send(input).unwrap_or_default();
+            drop(sender.send(input));
         });
         match limit {
             Some(limit) => receiver.recv_timeout(limit).unwrap_or(Input::End),

@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Level, Location};
 use crate::host;
 use crate::out::{ASK, LOAD, REFUSE, STRONG, paint};
 use crate::table::grid;
-use crate::text::{command, count, wrapped};
+use crate::text::{command, count, first_line, wrapped};
 use plugward_loader::escape::line;
 
 /// The most findings of one plugin that the report shows; the others are counted. More would push the other problems off
@@ -395,7 +395,7 @@ pub(crate) fn problem(plugin: &PluginReport, reason: &Reason, view: &View<'_>) -
         let least = if reason.code == "scan/danger" { Severity::Danger } else { Severity::Warning };
         block = with_findings(block, plugin, least, view);
     } else if reason.place.is_none() && directory(plugin) != "." && reason.weight == Weight::Integrity {
-        block = block.at(Location::path(&directory(plugin)));
+        block = block.at(Location::path(directory(plugin)));
     }
     block.help(&advice::help(plugin, reason, &commands))
 }
@@ -505,12 +505,12 @@ pub(crate) fn notice(notice: &Notice) -> Diagnostic {
         | "install/loosens" => Level::Note,
         _ => Level::Warning,
     };
-    noted(Diagnostic::new(level, notice.message.lines().next().unwrap_or_default()), notice)
+    noted(Diagnostic::new(level, first_line(&notice.message)), notice)
 }
 
 /// Returns the block of a notice about one plugin.
 pub(crate) fn of_plugin(plugin: &PluginReport, notice: &Notice) -> Diagnostic {
-    let first = notice.message.lines().next().unwrap_or_default();
+    let first = first_line(&notice.message);
     noted(Diagnostic::note_of(format!("{}: {first}", plugin.id)), notice)
 }
 

@@ -10,13 +10,13 @@ use plugward_loader::hook_events::RawOutput;
 use plugward_loader::installs::HostTable;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
 use plugward_loader::policy::{
-    HostSetting, LayerKind, PlacedText, ProfileSetting, RawOutputSetting, ScanAskSetting, SettingId,
-    SettingRow, SettingsError, SettingsFault, SettingsLayer, TrustPolicy, ValueOrigin,
+    HostSetting, LayerKind, PlacedText, SettingId, SettingRow, SettingsError, SettingsFault, SettingsLayer,
+    TrustPolicy, ValueOrigin,
 };
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
 use plugward_loader::tree_lock::TreeLimits;
 use plugward_loader::{
-    ApprovalRule, HostSuppression, ParseError, PluginKey, ScanAsk, SignerRow, Trust, Verifiers,
+    ApprovalRule, HostSuppression, ParseError, Part, PluginKey, ScanAsk, SignerRow, Trust, Verifiers,
 };
 
 use crate::diagnostic::{Diagnostic, Location};
@@ -98,20 +98,11 @@ impl Settings {
             shared: shared_names(&policy, &read)?,
             verifiers: verifiers(&policy, &read)?,
             suppressions: suppressions(&policy, &read)?,
-            scan_ask: match policy.scan_ask() {
-                ScanAskSetting::Note => ScanAsk::Note,
-                ScanAskSetting::Person => ScanAsk::Ask,
-            },
-            profile: policy.scan_profile().map(|profile| match profile {
-                ProfileSetting::General => Profile::General,
-                ProfileSetting::StrictPlugin => Profile::StrictPlugin,
-            }),
+            scan_ask: policy.scan_ask(),
+            profile: policy.scan_profile(),
             packages: policy.texts(SettingId::Packages),
             tree: values.tree,
-            raw: match policy.raw_output() {
-                RawOutputSetting::User => RawOutput::ManagedAndUser,
-                RawOutputSetting::All => RawOutput::All,
-            },
+            raw: policy.raw_output(),
             raw_grants: raw_grants(&policy, &read)?,
             layers: read.layers,
             rules,
@@ -234,11 +225,11 @@ fn unread(host: &Host, error: Failure) -> Failure {
 
 /// Returns an error at one place of a settings file that this program changes.
 pub(crate) fn invalid(name: &str, body: &str, at: usize, what: &str, help: &str) -> Failure {
-    let before = body.get(..at).unwrap_or_default();
+    let before = body.part(..at);
     let row = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |end| end + 1);
-    let source = body.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default().to_owned();
-    let column = before.get(start..).unwrap_or_default().chars().count() + 1;
+    let source = body.part(start..).lines().next().unwrap_or("").to_owned();
+    let column = before.part(start..).chars().count() + 1;
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     let caret = column - 1;
     let location = Location::path(name).at(number(row), number(column));

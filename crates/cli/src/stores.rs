@@ -77,7 +77,7 @@ pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore
             return Ok(lost.with_denials(denials(host)));
         }
     }
-    let store = store.at(pins_path(path).as_str());
+    let store = store.at(pins_path(path).as_str()).with_ledger(ledger_files(host));
     let is_broken = store.failure().is_some();
     let store = store.with_denials(is_broken.then(|| denials(host)).flatten());
     if store.is_new() && is_missing && writes == CheckMode::LookOnly {

@@ -146,6 +146,11 @@ fn phrases(text: &str, width: usize) -> Vec<String> {
     words
 }
 
+/// Returns the first line of a message.
+pub(crate) fn first_line(text: &str) -> &str {
+    text.split_once('\n').map_or(text, |(first, _)| first)
+}
+
 /// Escapes a command of a plugin, and replaces the end of a very long one with a count. The JSON report has all of it.
 pub(crate) fn run_text(run: &str) -> String {
     // About 15 lines. Plugins have command lines of thousands of characters, which would hide the rest.

@@ -10,64 +10,14 @@
 
 #[expect(dead_code, reason = "these tests start the program in a project")]
 mod home;
+#[path = "home/project.rs"]
+mod project;
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use home::{Home, code};
+use project::{Project, hooks};
 use serde_json::json;
-
-/// A project next to the home directory of the user.
-struct Project(Home);
-
-impl Project {
-    fn new() -> Self {
-        let project = Self(Home::new());
-        project.0.write("home/.claude/settings.json", "{}");
-        project.write(".git/HEAD", "ref: refs/heads/main\n");
-        project
-    }
-
-    /// Writes a file of the project.
-    fn write(&self, name: &str, text: &str) {
-        self.0.write(&format!("w/{name}"), text);
-    }
-
-    fn executable(&self, name: &str, text: &str) {
-        self.write(name, text);
-        let path = self.0.path(&format!("w/{name}"));
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
-    /// Writes the settings of the project, with one hook.
-    fn hook(&self, command: &str) {
-        self.write(".claude/settings.json", &hooks(command));
-    }
-
-    fn run(&self, args: &[&str]) -> (i32, String) {
-        let mut command = self.0.command(args);
-        let path = format!("{}:/usr/bin:/bin", self.0.path("home/.local/bin").display());
-        let output = command.current_dir(self.0.path("w")).env("PATH", path).output().unwrap();
-        let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-        (code(&output), String::from_utf8(text).unwrap())
-    }
-
-    fn check(&self) -> (i32, String) {
-        self.run(&["check"])
-    }
-
-    /// Runs the command that `diff` prints.
-    fn accept(&self, selector: &str) {
-        let (_, diff) = self.run(&["diff", selector]);
-        let line = diff.split("plugward accept ").nth(1).unwrap().replace("\\\n", " ");
-        let words: Vec<&str> = core::iter::once("accept").chain(line.split_whitespace()).collect();
-        let (exit, text) = self.run(&words);
-        assert_eq!(exit, 0, "{text}");
-    }
-}
-
-fn hooks(command: &str) -> String {
-    json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": command }] }] } }).to_string()
-}
 
 /// Checks that the files are pinned with the command: another file may change, and none of these.
 fn pins(command: &str, files: &[(&str, &str)]) {

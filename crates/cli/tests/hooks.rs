@@ -281,17 +281,17 @@ fn adr004_no_hook_of_the_corpus_shows_output_to_a_model() {
     let (home, mut files) = (Home::new(), Vec::new());
     collect(&corpus, &mut files);
     let args: Vec<&str> = files.iter().flat_map(|file| ["--hooks", file.to_str().unwrap()]).collect();
-    let (exit, plan) = self::plan(&home, &args);
-    let hooks = plan["hooks"].as_array().unwrap();
+    let (exit, found) = plan(&home, &args);
+    let hooks = found["hooks"].as_array().unwrap();
     // A file in the format of Cursor is no hooks file of these hosts.
     let cursor = files.iter().find(|file| file.ends_with("hooks-cursor.json")).unwrap();
-    assert_eq!(self::plan(&home, &["--hooks", cursor.to_str().unwrap()]).0, 2);
+    assert_eq!(plan(&home, &["--hooks", cursor.to_str().unwrap()]).0, 2);
     let asks = |hook: &&Value| {
         hook["handler"] != "command" && hook["event"].as_str().unwrap().starts_with("post_tool_use")
     };
     assert_eq!((exit, hooks.len(), hooks.iter().filter(asks).count()), (2, 57, 0));
     // Names in the corpus that the hosts do not know are notes with the right name.
-    let notes = each(&plan["notes"], "code");
+    let notes = each(&found["notes"], "code");
     for code in [
         "hook/matcher-is-rule",
         "hook/timeout-units",

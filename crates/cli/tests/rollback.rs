@@ -6,6 +6,7 @@
     reason = "tests start the program and move files"
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
+#![expect(clippy::indexing_slicing, reason = "a test that meets another report must stop")]
 
 #[expect(dead_code, reason = "these tests start the program in a temporary directory")]
 mod home;

@@ -171,7 +171,7 @@ fn damaged() -> Home {
 /// Returns the ids of the plugins that load.
 fn loading(json: &str) -> Vec<String> {
     let report: serde_json::Value = serde_json::from_str(json).unwrap();
-    let plugins = report["plugins"].as_array().unwrap().iter();
+    let plugins = report.get("plugins").unwrap().as_array().unwrap().iter();
     let loads = plugins.filter(|plugin| plugin["decision"] == "load");
     loads.map(|plugin| plugin["id"].as_str().unwrap().to_owned()).collect()
 }

@@ -310,7 +310,7 @@ impl Wrapper {
                 }
                 parts.push(part);
             } else if word.len() > 1 && word.starts_with(['-', '+']) {
-                let valued = has(&self.values, word) || has(&self.chdir, word);
+                let valued = has(&self.values, word) || has(&self.chdir, word) || self.ends_in_valued(word);
                 at += if has(&self.pairs, word) { 2 } else { usize::from(valued) };
             } else if self.assigns && is_environment(word) {
             } else if !verb {
@@ -330,6 +330,18 @@ impl Wrapper {
         }
         self.add_called(words, at, &mut parts);
         parts
+    }
+
+    /// Returns `true` for a cluster of letters of which only the last one takes a value, as in `env -iC DIR`.
+    fn ends_in_valued(&self, word: &str) -> bool {
+        let takes = |letter: char| {
+            let option = format!("-{letter}");
+            has(&self.values, &option) || has(&self.chdir, &option)
+        };
+        let letters = word.strip_prefix('-').filter(|letters| letters.chars().all(char::is_alphabetic));
+        // The letters of other programs are often names.
+        let letters = letters.filter(|letters| !self.chdir.is_empty() && letters.len() > 1);
+        letters.is_some_and(|letters| letters.find(takes) == Some(letters.len() - 1))
     }
 
     /// Adds an interpreter that gets code, if it is among the words in front of the command that starts at the index: the
@@ -354,17 +366,22 @@ impl Wrapper {
         if at >= words.len() {
             return;
         }
-        if self.every && has_blank(text(words, at)) {
-            let all = (at..to).filter(|at| has_blank(text(words, *at)));
+        if self.each || self.every && has_blank(text(words, at)) {
+            let is_text = |at: &usize| match text(words, *at) {
+                word if self.each => !word.starts_with('-') && !has(&self.values, text(words, *at - 1)),
+                word => has_blank(word),
+            };
+            let all = (at..to).filter(is_text);
             parts.extend(all.map(|word| InnerPart::Text { word, offset: 0 }));
-        } else if self.shell {
+        } else if self.shell && at < to {
             parts.push(words_or_text(words, at, to));
-        } else {
+        } else if at < to {
             parts.push(InnerPart::Words { from: at, to });
         }
         // `parallel ::: a b` runs its arguments.
         if self.appends {
-            let more = (to + 1..words.len()).filter(|at| has_blank(text(words, *at)));
+            let runs = at == to && text(words, to) == ":::";
+            let more = (to + 1..words.len()).filter(|at| runs || has_blank(text(words, *at)));
             parts.extend(more.map(|word| InnerPart::Text { word, offset: 0 }));
         }
     }

@@ -118,8 +118,10 @@ pub enum StartTarget {
         tool: RecipeTool,
         /// The name of the recipe; empty for the default one.
         name: CommandWord,
-        /// The file with the recipes, if the command names one.
-        file: Option<PathText>,
+        /// The files with the recipes, if the command names any.
+        files: Vec<PathText>,
+        /// `true` if the command runs it in workspaces of the project.
+        in_workspaces: bool,
     },
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Table {
     wrappers: Vec<Wrapper>,
     #[serde(rename = "loader")]
     loaders: Vec<Loader>,
+    #[serde(rename = "lifecycle")]
+    pub(crate) lifecycles: Vec<Lifecycle>,
     #[serde(rename = "variable")]
     pub(crate) variables: Vec<Variable>,
 }
@@ -42,6 +44,23 @@ pub(crate) struct Options {
     pub(crate) python_runners: Vec<String>,
     pub(crate) go: Vec<String>,
     pub(crate) make: Vec<String>,
+    pub(crate) just: Vec<String>,
+    pub(crate) task: Vec<String>,
+    /// Options with which just and task run no recipe.
+    pub(crate) recipe_lists: Vec<String>,
+    /// Options with which package managers run scripts of workspaces.
+    pub(crate) workspaces: Vec<String>,
+}
+
+/// Scripts that package managers run with verbs of other names.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Lifecycle {
+    pub(crate) verbs: Vec<String>,
+    pub(crate) scripts: Vec<String>,
+    /// `true` if they also run with arguments.
+    #[serde(default)]
+    pub(crate) with_arguments: bool,
 }
 
 /// What an operand of an interpreter is.
@@ -119,6 +138,9 @@ pub(crate) struct Wrapper {
     /// `true` if each remaining word can be a text.
     #[serde(default)]
     pub(crate) every: bool,
+    /// `true` if each remaining word is a text.
+    #[serde(default)]
+    pub(crate) each: bool,
     #[serde(default)]
     pub(crate) appends: bool,
     #[serde(default)]

@@ -7,7 +7,7 @@ mod execution;
 mod replies;
 
 pub use definitions::hook::{Hook, OnFailure, PluginDirectories, Scope, Step, View};
-pub use definitions::plan::{HookNote, LocalStep, Plan, PlanBuilder, RawOutput, RefusedSource};
+pub use definitions::plan::{HookNote, LocalStep, Plan, PlanBuilder, RefusedSource};
 pub use error::{CODES, HookError, HookErrorKind, help};
 pub use events::call::{FireContext, GateCall, Nesting, ToolCall};
 pub use events::event::{Event, EventClass};
@@ -20,6 +20,7 @@ pub use execution::services::{
 };
 pub use plugward_manifest as manifest;
 pub use plugward_redact as redact;
+pub use plugward_types::RawOutput;
 pub use replies::report::{
     Answer, Consent, GateReport, HookReport, Laundered, PermittedArgs, PostToolReport, ProposedArgs,
     StepReport, StepResult,

@@ -1,6 +1,8 @@
 //! Reads the names that a `.env` file sets, in the syntax of the package `dotenv`.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
+use plugward_types::Part;
+
 /// A variable that a `.env` file sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,7 +22,7 @@ pub fn file_variables(bytes: &[u8]) -> Vec<FileVariable> {
     // A byte order mark is not part of the first name.
     let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     while at < bytes.len() {
-        let rest = bytes.get(at..).unwrap_or_default();
+        let rest = bytes.part(at..);
         let length = match assignment(rest) {
             Some(Assignment { start, name, value, length }) => {
                 let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -71,7 +73,7 @@ fn assignment(text: &[u8]) -> Option<Assignment<'_>> {
         let length = line_length(value);
         let line = value.get(..length).unwrap_or(value);
         // A comment needs no blank before it.
-        (line.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii(), length)
+        (line.split(|byte| *byte == b'#').next().unwrap_or(line).trim_ascii(), length)
     });
     Some(Assignment { start, name, value, length: at + length })
 }
@@ -89,8 +91,7 @@ fn quoted(text: &[u8]) -> Option<(&[u8], usize)> {
     let after = text.get(end + 2..)?;
     let rest = after.get(..line_length(after))?;
     let tail = rest.trim_ascii();
-    (tail.is_empty() || tail.starts_with(b"#"))
-        .then(|| (text.get(1..=end).unwrap_or_default(), end + 2 + rest.len()))
+    (tail.is_empty() || tail.starts_with(b"#")).then(|| (text.part(1..=end), end + 2 + rest.len()))
 }
 
 /// Returns the length of the first line with its end.

@@ -6,7 +6,7 @@
 )]
 
 use plugward_manifest::json::{JsonMember, JsonNode};
-use plugward_types::{InstalledId, PlacePath};
+use plugward_types::{InstalledId, Part, PlacePath};
 
 use crate::collector::{Collector, absolute, has_extension, join, path_of, place, shown, step};
 use crate::judge::permissions;
@@ -122,7 +122,7 @@ pub(crate) fn add_shell_commands(found: &mut Collector<'_>, path: String, layer:
 fn shell_commands(prompt: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (at, mark) in prompt.match_indices("!{") {
-        let rest = prompt.get(at + mark.len()..).unwrap_or_default();
+        let rest = prompt.part(at + mark.len()..);
         let mut depth = 1_usize;
         let end = rest.bytes().position(|byte| {
             depth = match byte {
@@ -174,7 +174,7 @@ fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
         parts.add_servers(servers);
         for (object, key) in COMMANDS {
             let members = match *object {
-                "" => root.members().unwrap_or_default(),
+                "" => root.members_or_none(),
                 object => found.members(path, root, object),
             };
             let node = members.iter().find(|member| member.key() == *key).map(JsonMember::node);

@@ -38,3 +38,4 @@ pub use table::{
     PartPlace, RepositoryTrust, ServerPlace, ServerShape, project_directory_names,
 };
 pub use trust_roots::{TrustRoot, trust_root_files, trust_roots};
+pub use yaml::normalized as yaml_as_json;

@@ -8,6 +8,7 @@
 use core::ops::Range;
 use std::borrow::Cow;
 
+use plugward_types::Part;
 use plugward_types::hex;
 use sha2::{Digest as _, Sha256};
 
@@ -101,7 +102,7 @@ pub(crate) fn masked(text: &str) -> Cow<'_, str> {
         let secret =
             secret.map(|range| range.start + start..range.end + start).filter(|range| !range.is_empty());
         if let Some((range, value)) = secret.and_then(|range| Some((range.clone(), text.get(range)?))) {
-            out.push_str(text.get(done..range.start).unwrap_or_default());
+            out.push_str(text.part(done..range.start));
             out.push_str(&hashed(value));
             done = range.end;
         }
@@ -110,7 +111,7 @@ pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     if done == 0 {
         return Cow::Borrowed(text);
     }
-    out.push_str(text.get(done..).unwrap_or_default());
+    out.push_str(text.part(done..));
     Cow::Owned(out)
 }
 

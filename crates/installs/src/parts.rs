@@ -210,7 +210,7 @@ impl Parts {
 
     /// Adds settings that switch off other hooks or servers, unless they are `false` or `null`.
     pub(crate) fn add_switches(&mut self, root: &JsonNode<'_>, names: &[&str]) {
-        let members = root.members().unwrap_or_default().iter();
+        let members = root.members_or_none().iter();
         let set = members.filter(|member| names.contains(&member.key()));
         let set =
             set.filter(|member| !matches!(member.node().value(), JsonValue::Null | JsonValue::Bool(false)));

@@ -234,7 +234,7 @@ fn settings<'n, 'f>(root: &'n JsonNode<'f>, pointer: &str) -> Vec<Setting<'n, 'f
     let mut all: Vec<Setting<'n, 'f>> = vec![Setting { name: String::new(), span: root.span(), node: root }];
     for key in keys(pointer) {
         let matching = |one: Setting<'n, 'f>| {
-            let members = one.node.members().unwrap_or_default().iter();
+            let members = one.node.members_or_none().iter();
             let wanted = members.filter(|member| key == "*" || member.key() == key);
             let next = |member: &'n JsonMember<'f>| Setting {
                 name: format!("{}.{}", one.name, member.key()).trim_start_matches('.').to_owned(),

@@ -71,7 +71,7 @@ pub(crate) fn add_hooks(
         HookShape::Claude => parts.add_hooks(object()?, &[]),
         HookShape::Flat => object()?.iter().for_each(|event| add_event(parts, event)),
         HookShape::Named => {
-            let all = object()?.iter().flat_map(|named| named.node().members().unwrap_or_default());
+            let all = object()?.iter().flat_map(|named| named.node().members_or_none());
             all.for_each(|event| add_event(parts, event));
         }
         HookShape::List => {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use plugward_manifest::json::{self, JsonNode, ParseLimits};
-use plugward_types::{Digest, LineColumn, LineEnds, LineIndex, escape};
+use plugward_types::{Digest, LineColumn, LineEnds, LineIndex, Part, escape};
 use sha2::{Digest as _, Sha256};
 
 use crate::parts::FoundSetting;
@@ -158,7 +158,7 @@ fn blank_last_commas(bytes: &mut [u8]) {
     let mut comma = None;
     while let Some(byte) = bytes.get(at).copied() {
         let length = match byte {
-            b'"' => string_length(bytes.get(at..).unwrap_or_default()),
+            b'"' => string_length(bytes.part(at..)),
             _ => 1,
         };
         match byte {
@@ -182,15 +182,15 @@ pub(crate) fn blank_comments(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let length = match (byte, bytes.get(at + 1)) {
-            (b'"', _) => string_length(bytes.get(at..).unwrap_or_default()),
+            (b'"', _) => string_length(bytes.part(at..)),
             (b'/', Some(b'/')) => {
-                let rest = bytes.get(at..).unwrap_or_default();
+                let rest = bytes.part(at..);
                 let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
                 blank(bytes, at, length);
                 length
             }
             (b'/', Some(b'*')) => {
-                let inner = bytes.get(at + 2..).unwrap_or_default();
+                let inner = bytes.part(at + 2..);
                 let Some(end) = inner.windows(2).position(|pair| pair == b"*/") else { return };
                 blank(bytes, at, end + 4);
                 end + 4

@@ -33,7 +33,7 @@ const NAMES: &[&str] = &[
 #[must_use]
 pub fn trust_root_files() -> &'static [&'static str] {
     static FILES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-        let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+        let rows = HostTable::compiled_rows();
         let parts =
             rows.iter().flat_map(|row| &row.parts).filter(|part| part.effect == PartEffect::TrustRoot);
         let files: BTreeSet<&str> = parts.filter_map(|part| part.file.strip_prefix("./")).collect();
@@ -79,7 +79,7 @@ pub(crate) fn is_trust_root(name: &str) -> bool {
 
 /// Returns `true` for a variable that moves a host of the table.
 fn is_moving(name: &str) -> bool {
-    let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+    let rows = HostTable::compiled_rows();
     rows.iter().flat_map(HostRow::moving_variables).any(|variable| variable == name)
 }
 
@@ -105,13 +105,13 @@ fn in_settings(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
     let mut entries: Vec<&JsonNode<'_>> = Vec::new();
     match file {
         ".codex/config.toml" => {
-            let set = root.get("shell_environment_policy").and_then(|policy| policy.get("set"));
-            members.extend(set.and_then(JsonNode::members).unwrap_or_default());
+            let policy = root.get("shell_environment_policy");
+            members.extend(policy.map_or(&[][..], |policy| policy.members_of("set")));
         }
         // The variables of terminals are below several keys, and those of an extension are a list.
         ".vscode/settings.json" => everything(&root, &mut members, &mut entries),
         _ => {
-            members.extend(root.get("env").and_then(JsonNode::members).unwrap_or_default());
+            members.extend(root.members_of("env"));
             if let Some(hooks) = root.get("hooks") {
                 of_hooks(hooks, &mut members);
             }
@@ -133,13 +133,13 @@ fn in_settings(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
 
 /// Adds the variables of each hook. A host can take a hook of the project in place of the same hook of the user.
 fn of_hooks<'n, 'f>(node: &'n JsonNode<'f>, into: &mut Vec<&'n JsonMember<'f>>) {
-    for member in node.members().unwrap_or_default() {
+    for member in node.members_or_none() {
         match member.key() {
-            "env" => into.extend(member.node().members().unwrap_or_default()),
+            "env" => into.extend(member.node().members_or_none()),
             _ => of_hooks(member.node(), into),
         }
     }
-    node.items().unwrap_or_default().iter().for_each(|item| of_hooks(item, into));
+    node.items_or_none().iter().for_each(|item| of_hooks(item, into));
 }
 
 /// Adds all members and all items of lists, at any depth.
@@ -148,11 +148,11 @@ fn everything<'n, 'f>(
     members: &mut Vec<&'n JsonMember<'f>>,
     items: &mut Vec<&'n JsonNode<'f>>,
 ) {
-    for member in node.members().unwrap_or_default() {
+    for member in node.members_or_none() {
         members.push(member);
         everything(member.node(), members, items);
     }
-    for item in node.items().unwrap_or_default() {
+    for item in node.items_or_none() {
         items.push(item);
         everything(item, members, items);
     }

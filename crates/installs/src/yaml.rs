@@ -10,8 +10,11 @@ use crate::parts::quoted;
 /// The most nested lists and objects, as in the other formats.
 const DEPTH: usize = 64;
 
-/// Returns JSON, or a message with its place.
-pub(crate) fn normalized(text: &str) -> Result<String, String> {
+/// Returns JSON with the meaning and the lines of YAML.
+///
+/// # Errors
+/// Returns a message with its place for a text that is not YAML, or that readers could understand differently.
+pub fn normalized(text: &str) -> Result<String, String> {
     let mut writer = Writer { out: String::new(), line: 1, open: Vec::new(), documents: 0 };
     for event in Parser::new_from_str(text) {
         let (event, span) = event

@@ -21,6 +21,10 @@ pub const CODES: &[(&str, &str)] = &[
         "discover/too-many",
         "the search stopped at a limit on directories, names or depth; pass the directories of the plugins themselves",
     ),
+    (
+        "discover/link",
+        "check the directory that the symlink names, or a directory that contains it and the symlink",
+    ),
     ("discover/unreadable", "fix the permissions of the directory, then check again"),
     (
         "install/unreadable",
@@ -46,6 +50,15 @@ pub const CODES: &[(&str, &str)] = &[
         "remove the file; Claude Code writes only `.in_use/<pid>` and `.orphaned_at` into a cached plugin",
     ),
     ("manifest/other-host", "nothing to do; no host of this plugin reads that manifest"),
+    ("gate/request", "update plugward or the host; what it asked about is blocked"),
+    ("gate/timeout", "check the directory by hand, or raise `--timeout` and the `timeoutMs` of the host"),
+    ("gate/program", "install plugward as a regular file in a directory that only you or root can write"),
+    (
+        "gate/nothing",
+        "check that the directory contains a plugin or a skill; the gate blocks what it cannot judge",
+    ),
+    ("gate/file", "review the file by hand; it is scanned when it is installed, and never again"),
+    ("gate/download", "nothing to do; the host asks again with the files"),
     (
         "market/unreadable",
         "fix the marketplace file; plugins without a readable entry are refused until then",
@@ -55,6 +68,11 @@ pub const CODES: &[(&str, &str)] = &[
         "fix or leave out the plugin that does not load, or allow plugins to load without it",
     ),
     ("pin/replaced", "review the new plugin, and accept it if it is the same as the one that is gone"),
+    ("pin/gated", "nothing to do; the host installed what it asked about"),
+    (
+        "pin/not-gated",
+        "review the plugin: it changed between the question of the host and the installation, or while it was installed",
+    ),
     (
         "pin/lost",
         "restore plugins.pins.toml from a backup, or start over: the pins file and its backup are gone, and the ledger knows that they had pins",
@@ -104,6 +122,9 @@ pub const CODES: &[(&str, &str)] = &[
         "revocation/unreadable",
         "fix the revocation list or its stored copy; no plugin loads until one of them can be read",
     ),
+    ("session/command", "write one of the commands in `plugward session --help`"),
+    ("session/line", "write one command per line, as UTF-8 text of at most 64 KiB"),
+    ("session/plugin", "write the id of a plugin, as `list` prints it"),
     ("mint/no-record", "provide a state directory for the ledger; no plugin loads without a record"),
     #[cfg(not(feature = "minisign"))]
     ("lock/signer", "build with the feature `minisign`, or remove `lock.signers` from your settings"),
@@ -152,6 +173,8 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_redact::CODES,
         plugward_registry::CODES,
         plugward_hooks::CODES,
+        plugward_lifecycle::CODES,
+        plugward_deep_audit::CODES,
     ]
     .concat();
     all.sort_unstable();

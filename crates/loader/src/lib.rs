@@ -3,6 +3,7 @@
 pub mod codes;
 mod contents;
 mod discovery;
+mod enable;
 mod gates;
 mod hooks;
 mod record;
@@ -13,9 +14,11 @@ mod state;
 pub use cap_std::ambient_authority;
 pub use cap_std::fs::Dir;
 pub use plugward_capability as capability;
+pub use plugward_deep_audit as deep_audit;
 pub use plugward_hooks as hook_events;
 pub use plugward_installs as installs;
 pub use plugward_ledger as ledger;
+pub use plugward_lifecycle as lifecycle;
 pub use plugward_manifest as manifest;
 pub use plugward_pinstore as pinstore;
 pub use plugward_policy as policy;
@@ -27,7 +30,7 @@ pub use plugward_state_file as state_file;
 pub use plugward_tree_lock as tree_lock;
 pub use plugward_types::{
     Behavior, BehaviorEvidence, CalledName, Digest, FileRole, Finding, HostName, InstalledId, ParseError,
-    PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest, escape,
+    Part, PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest, escape,
 };
 
 pub use contents::closure_facts::closure_paths;
@@ -39,6 +42,9 @@ pub use discovery::installed::{InstallRecords, InstalledPlace, PROJECT_LABEL};
 pub use discovery::nested::ProjectDirectories;
 pub use discovery::roots::{Root, RootSearch, project_of};
 pub use discovery::survey::{SurveyedPlugin, survey};
+pub use enable::{
+    ClearanceError, Confirmation, FoundPluginFacts, clear, contents_of, found_plugin, static_facts,
+};
 pub use gates::approval::ApprovalStore;
 pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
@@ -64,7 +70,7 @@ pub use run::rules::policy_of;
 pub use run::trust_root::{TRUST_ROOT, TrustRootFile, refuse_trust_roots, trust_root_notice};
 pub use state::decide::{
     DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, record_stored,
-    static_risk,
+    static_audit, static_risk,
 };
 pub use state::denials::RecordedDenials;
 pub use state::pins::{PinStore, StoreFailure};

@@ -8,7 +8,7 @@ mod format;
 mod pins;
 mod revocations;
 
-pub use approvals::approval::{Approval, AuditKind, AuditVerdict, Risk};
+pub use approvals::approval::Approval;
 pub use approvals::store::{
     ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, RulesChanged, UnapproveOutcome,
     parse_approvals,
@@ -28,10 +28,7 @@ pub use pins::change::{Change, ChangeOutcome};
 pub use pins::check::{
     AgreedAge, ChangedPart, DenialSource, PinCheck, PinDifference, PinnedState, SurfaceDifference,
 };
-pub use pins::decide::{
-    LockMatch, PinDecision, STORE_ERROR_EXIT, SameContentsPin, StoreDecision, StoreErrorRule, TrustMode,
-    decide,
-};
+pub use pins::decide::{LockMatch, PinDecision, STORE_ERROR_EXIT, SameContentsPin, StoreDecision, decide};
 pub use pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin, ReadScope};
 pub use pins::load::{StoreCheck, StoreNotice};
 pub use pins::pin::{AgreedState, Denial, McpPin, Pin, PinState};
@@ -39,7 +36,7 @@ pub use pins::reviewed::{DigestMismatch, ReviewedDigests};
 pub use pins::store::{CommitReport, Pins, WriteOutcome, parse_pins, rewrite_pins};
 pub use plugward_state_file::Owner;
 pub use plugward_types as types;
-pub use plugward_types::Timestamp;
+pub use plugward_types::{AuditKind, AuditVerdict, Risk, StoreErrorRule, Timestamp, TrustMode};
 pub use revocations::copies::{EffectiveList, ListFault, RevocationLists};
 pub use revocations::entry::{Revocation, RevocationSubject};
 pub use revocations::list::{RevocationCheck, Revocations};

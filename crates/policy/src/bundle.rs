@@ -78,7 +78,7 @@ impl TrustPolicy {
     pub fn bundle_rule(&self, names: &BundleNames) -> BundleRule {
         let merged = self.bundle_merge(names);
         let found = merged.used.and_then(|index| merged.fates.get(index));
-        let run = merged.value().and_then(SettingValue::as_text).and_then(RunRule::of);
+        let run = merged.value().and_then(SettingValue::as_text).and_then(RunRule::from_name);
         match found {
             Some((offer, ..)) => BundleRule {
                 // The reader admits the words of the table only.

@@ -1,10 +1,10 @@
 //! The rules for one command plugin, as `registry` uses them.
 
-use crate::choices::choices;
-
-choices! {
+plugward_types::named! {
     /// Whether a plugin may run: the settings `plugins.command.<id>.run` and `plugins.bundle."<selector>".run`.
-    RunRule {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new rule")]
+    pub enum RunRule {
         /// It runs without a question.
         Unattended = "unattended",
         /// The user is asked before each run.
@@ -14,26 +14,19 @@ choices! {
     }
 }
 
-/// The algorithm of a checksum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "every reader must handle a new algorithm")]
-pub enum ChecksumAlgorithm {
-    /// SHA-256.
-    Sha256,
-    /// SHA-1, which is read with a warning.
-    Sha1,
+plugward_types::named! {
+    /// The algorithm of a checksum.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[expect(clippy::exhaustive_enums, reason = "every reader must handle a new algorithm")]
+    pub enum ChecksumAlgorithm {
+        /// SHA-256.
+        Sha256 = "sha256",
+        /// SHA-1, which is read with a warning.
+        Sha1 = "sha1",
+    }
 }
 
 impl ChecksumAlgorithm {
-    /// Returns the name in settings.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sha256 => "sha256",
-            Self::Sha1 => "sha1",
-        }
-    }
-
     /// Returns the number of hex digits of a digest.
     #[must_use]
     pub const fn digits(self) -> usize {

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod bundle;
-mod choices;
 mod command;
 mod error;
 mod hosts;
@@ -14,10 +13,6 @@ mod table;
 mod value;
 
 pub use bundle::{BundleNames, BundleRule};
-pub use choices::{
-    ApprovalSetting, ProfileSetting, RawOutputSetting, RiskLimit, ScanAskSetting, StoreErrorSetting,
-    TrustRule,
-};
 pub use command::{Checksum, ChecksumAlgorithm, CommandRules, RunRule};
 pub use error::{SettingsError, SettingsFault, ValueOrigin};
 pub use hosts::HostSetting;

@@ -3,12 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plugward_types::PlacePath;
+use plugward_types::{ApprovalRule, PlacePath, Profile, RawOutput, Risk, ScanAsk, StoreErrorRule, TrustMode};
 
-use crate::choices::{
-    ApprovalSetting, ProfileSetting, RawOutputSetting, RiskLimit, ScanAskSetting, StoreErrorSetting,
-    TrustRule,
-};
 use crate::command::{CommandRules, RunRule};
 use crate::layer::{LayerKind, LayerValues, SettingsLayer};
 use crate::resolved::{Fixing, Merged, Offer, OfferForce, ResolvedSetting, merge};
@@ -23,12 +19,12 @@ use crate::value::{SettingRow, SettingValue};
 /// # Examples
 /// ```
 /// use std::sync::Arc;
-/// use plugward_policy::{LayerKind, SettingsLayer, TrustPolicy, TrustRule};
+/// use plugward_policy::{LayerKind, SettingsLayer, TrustPolicy, types::TrustMode};
 ///
 /// let user = SettingsLayer::parse(LayerKind::User, "config.toml", b"trust = \"prompt\"")?;
 /// let here = SettingsLayer::parse(LayerKind::Workspace, ".plugward/config.toml", b"trust = \"tofu\"")?;
 /// let policy = TrustPolicy::new([Arc::new(user), Arc::new(here)], []);
-/// assert_eq!(policy.trust(), TrustRule::Prompt);
+/// assert_eq!(policy.trust(), TrustMode::Prompt);
 /// assert_eq!(policy.notes()[0].code, "policy/held-back");
 /// # Ok::<(), plugward_policy::SettingsError>(())
 /// ```
@@ -164,27 +160,27 @@ impl TrustPolicy {
 impl TrustPolicy {
     /// Returns `trust`.
     #[must_use]
-    pub fn trust(&self) -> TrustRule {
+    pub fn trust(&self) -> TrustMode {
         // The table has a default, and the reader admits its words only.
-        self.word(SettingId::Trust, TrustRule::of).unwrap_or(TrustRule::Locked)
+        self.word(SettingId::Trust, TrustMode::from_name).unwrap_or(TrustMode::Locked)
     }
 
     /// Returns `plugins.approval`.
     #[must_use]
-    pub fn approval(&self) -> ApprovalSetting {
-        self.word(SettingId::Approval, ApprovalSetting::of).unwrap_or(ApprovalSetting::Required)
+    pub fn approval(&self) -> ApprovalRule {
+        self.word(SettingId::Approval, ApprovalRule::from_name).unwrap_or(ApprovalRule::Required)
     }
 
     /// Returns `plugins.max_risk`.
     #[must_use]
-    pub fn max_risk(&self) -> RiskLimit {
-        self.word(SettingId::MaxRisk, RiskLimit::of).unwrap_or(RiskLimit::Low)
+    pub fn max_risk(&self) -> Risk {
+        self.word(SettingId::MaxRisk, Risk::from_name).unwrap_or(Risk::Low)
     }
 
     /// Returns `pins.on_store_error`, if a layer sets it.
     #[must_use]
-    pub fn on_store_error(&self) -> Option<StoreErrorSetting> {
-        self.word(SettingId::StoreError, StoreErrorSetting::of)
+    pub fn on_store_error(&self) -> Option<StoreErrorRule> {
+        self.word(SettingId::StoreError, StoreErrorRule::from_name)
     }
 
     /// Returns `pins.exclude_vcs`.
@@ -219,20 +215,20 @@ impl TrustPolicy {
 
     /// Returns `scan.ask`.
     #[must_use]
-    pub fn scan_ask(&self) -> ScanAskSetting {
-        self.word(SettingId::ScanAsk, ScanAskSetting::of).unwrap_or(ScanAskSetting::Person)
+    pub fn scan_ask(&self) -> ScanAsk {
+        self.word(SettingId::ScanAsk, ScanAsk::from_name).unwrap_or(ScanAsk::Ask)
     }
 
     /// Returns `scan.profile`, if a layer sets it.
     #[must_use]
-    pub fn scan_profile(&self) -> Option<ProfileSetting> {
-        self.word(SettingId::Profile, ProfileSetting::of)
+    pub fn scan_profile(&self) -> Option<Profile> {
+        self.word(SettingId::Profile, Profile::from_name)
     }
 
     /// Returns `hooks.raw`.
     #[must_use]
-    pub fn raw_output(&self) -> RawOutputSetting {
-        self.word(SettingId::RawOutput, RawOutputSetting::of).unwrap_or(RawOutputSetting::User)
+    pub fn raw_output(&self) -> RawOutput {
+        self.word(SettingId::RawOutput, RawOutput::from_name).unwrap_or(RawOutput::ManagedAndUser)
     }
 
     /// Returns a list of texts; empty if no layer sets it.
@@ -283,7 +279,7 @@ impl TrustPolicy {
         CommandRules {
             auto_install: self.flag(&SettingKey::of(SettingId::AutoInstall)).unwrap_or_default(),
             install: self.flag(&key(SettingId::CommandInstall)),
-            run: self.merged(&run).value().and_then(SettingValue::as_text).and_then(RunRule::of),
+            run: self.merged(&run).value().and_then(SettingValue::as_text).and_then(RunRule::from_name),
             checksum: match checksum.value() {
                 Some(SettingValue::Checksum(checksum)) => Some(checksum.clone()),
                 _ => None,

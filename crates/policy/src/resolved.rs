@@ -5,33 +5,21 @@ use crate::layer::{LayerKind, SettingsLayer};
 use crate::table::{SettingId, SettingKey};
 use crate::value::SettingValue;
 
-/// What became of a layer's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "every host must display a new fate")]
-pub enum ContributionFate {
-    /// It is the value, or a part of it.
-    Used,
-    /// A stronger layer replaced it.
-    Overridden,
-    /// It would have loosened the result of the weaker layers.
-    HeldBack,
-    /// The managed file fixes the key.
-    Final,
-    /// Repositories cannot set the key.
-    NotFromRepository,
-}
-
-impl ContributionFate {
-    /// Returns the name in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Used => "used",
-            Self::Overridden => "overridden",
-            Self::HeldBack => "held-back",
-            Self::Final => "final",
-            Self::NotFromRepository => "not-from-repository",
-        }
+plugward_types::named! {
+    /// What became of a layer's value.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must display a new fate")]
+    pub enum ContributionFate {
+        /// It is the value, or a part of it.
+        Used = "used",
+        /// A stronger layer replaced it.
+        Overridden = "overridden",
+        /// It would have loosened the result of the weaker layers.
+        HeldBack = "held-back",
+        /// The managed file fixes the key.
+        Final = "final",
+        /// Repositories cannot set the key.
+        NotFromRepository = "not-from-repository",
     }
 }
 

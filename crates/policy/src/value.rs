@@ -70,11 +70,7 @@ impl SettingRow {
     /// Returns a field with a list.
     #[must_use]
     pub fn texts(&self, field: &str) -> &[PlacedText] {
-        self.fields
-            .iter()
-            .find(|(name, _)| *name == field)
-            .map(|(_, texts)| texts.as_slice())
-            .unwrap_or_default()
+        self.fields.iter().find(|(name, _)| *name == field).map_or(&[], |(_, texts)| texts.as_slice())
     }
 }
 

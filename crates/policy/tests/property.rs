@@ -15,7 +15,7 @@ use plugward_policy::{
     BundleNames, ContributionFate as Fate, LayerKind, ResolvedSetting, RunRule, SettingId, SettingKey,
     SettingValue, SettingsLayer, TrustPolicy,
 };
-use plugward_types::PlacePath;
+use plugward_types::{ApprovalRule, PlacePath, StoreErrorRule, TrustMode};
 use proptest::prelude::*;
 
 /// Keys with values, for every row of the table that a repository may set, except `options`.
@@ -175,8 +175,15 @@ proptest! {
             prop_assert!(with.bundle_rule(&names).run >= without.bundle_rule(&names).run);
             prop_assert!(with.switched_off(&names).is_some() || without.switched_off(&names).is_none());
         }
-        prop_assert!(with.trust() >= without.trust() && with.approval() >= without.approval());
-        prop_assert!(with.max_risk() >= without.max_risk() && with.on_store_error() >= without.on_store_error());
+        // The names are listed from loose to strict.
+        let rank = |names: &[&str], name: &str| names.iter().position(|one| *one == name);
+        let trust = |policy: &TrustPolicy| rank(TrustMode::NAMES, policy.trust().as_str());
+        let approval = |policy: &TrustPolicy| rank(ApprovalRule::NAMES, policy.approval().as_str());
+        let store = |policy: &TrustPolicy| {
+            policy.on_store_error().and_then(|rule| rank(StoreErrorRule::NAMES, rule.as_str()))
+        };
+        prop_assert!(trust(&with) >= trust(&without) && approval(&with) >= approval(&without));
+        prop_assert!(with.max_risk() <= without.max_risk() && store(&with) >= store(&without));
         prop_assert!(with.tree_files() <= without.tree_files() && with.excludes_vcs() <= without.excludes_vcs());
         let (one, two) = (with.command("x"), without.command("x"));
         prop_assert!(one.auto_install <= two.auto_install);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use plugward_policy::{
     BundleNames, ChecksumAlgorithm, ContributionFate as Fate, LayerKind, RunRule, SettingKey, SettingsLayer,
-    TrustPolicy, TrustRule,
+    TrustPolicy,
 };
-use plugward_types::PlacePath;
+use plugward_types::{PlacePath, TrustMode};
 
 use LayerKind::{Cli, Local, Managed, User, Workspace};
 
@@ -147,9 +147,9 @@ fn layer_order() {
     let user =
         "[workspaces.\"/home/u/site\"]\ntrust = \"prompt\"\n[workspaces.\"/home/u\"]\ntrust = \"locked\"";
     for (place, trust) in [
-        ("/home/u/site/plugins/a", TrustRule::Prompt),
-        ("/home/u/sites", TrustRule::Locked),
-        ("/home/user/site", TrustRule::Tofu),
+        ("/home/u/site/plugins/a", TrustMode::Prompt),
+        ("/home/u/sites", TrustMode::Locked),
+        ("/home/user/site", TrustMode::Tofu),
     ] {
         assert_eq!(policy_in(&[(User, user)], place).trust(), trust, "{place}");
     }
@@ -328,7 +328,7 @@ fn keys_that_repositories_cannot_set_are_ignored_with_a_note() {
                 [workspaces.\"/home/u\"]\ntrust = \"locked\"";
     let policy = policy(&[(Workspace, here)]);
     assert_eq!(policy.registry_url(), None);
-    assert_eq!(policy.trust(), TrustRule::Tofu);
+    assert_eq!(policy.trust(), TrustMode::Tofu);
     let notes = policy.notes();
     assert_eq!(notes.len(), 4, "{notes:?}");
     assert!(notes.iter().all(|note| note.code == "policy/not-from-repository"));

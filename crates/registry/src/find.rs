@@ -229,7 +229,10 @@ impl CommandHost<'_> {
         mut handle: std::fs::File,
         receipt: Option<&InstallReceipt>,
     ) -> Result<FoundCommand, RegistryError> {
-        let (id, file) = (found.id.clone().unwrap_or_default(), found.file.clone().unwrap_or_default());
+        // Only a command with an id and a file is opened. Rules and revocations of another id would not be its own.
+        let (Some(id), Some(file)) = (found.id.clone(), found.file.clone()) else {
+            return Ok(found.decide(RunDecision::Refuse, None));
+        };
         let rules = (self.rules)(&id);
         let failed = |error| RegistryError::disk("read", &file, error);
         let digests = FileHasher::new(rules.checksum.as_ref()).read(&handle).map_err(failed)?;

@@ -155,19 +155,17 @@ impl Registry {
         };
         let mut found = Self { url: url.clone(), entries: BTreeMap::new(), notes: Vec::new() };
         let mut ids: BTreeMap<&str, usize> = BTreeMap::new();
-        for member in plugins {
-            let id = member.node().get("id").and_then(JsonNode::as_str).unwrap_or_default();
+        for id in plugins.iter().filter_map(|member| member.node().get("id")?.as_str()) {
             let count = ids.entry(id).or_default();
             *count = count.saturating_add(1);
         }
         for member in plugins {
             let (name, node) = (member.key(), member.node());
-            let id = node.get("id").and_then(JsonNode::as_str).unwrap_or_default();
             let text = bytes.part(node.span().start..node.span().end);
             let entry = match entry(name, node, text, url) {
                 // With two entries of one id, a setting for that id would apply to either plugin.
-                Ok(_) if ids.get(id).is_some_and(|count| *count > 1) => {
-                    Err(("/id".to_owned(), format!("another entry has the id `{id}`")))
+                Ok(entry) if ids.get(entry.id.as_str()).is_some_and(|count| *count > 1) => {
+                    Err(("/id".to_owned(), format!("another entry has the id `{}`", entry.id)))
                 }
                 other => other,
             };
@@ -247,7 +245,7 @@ fn entry(
         binaries.push(CommandBinary { target, url, digest: Digest::from_bytes(digest) });
     }
     let texts = |key: &str| {
-        let items = node.get(key).and_then(JsonNode::items).unwrap_or_default();
+        let items = node.items_of(key);
         items.iter().filter_map(JsonNode::as_str).map(str::to_owned).collect()
     };
     Ok(RegistryEntry {

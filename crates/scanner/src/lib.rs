@@ -16,6 +16,7 @@ mod text;
 pub use engine::Engine;
 pub use inventory::EntryState;
 pub use plugward_types as types;
+pub use plugward_types::Profile;
 pub use rules::{Rule, RuleExample, RuleFile, Rules, SelfCheck};
 pub use scan::cache::MatchCache;
 pub use scan::entry::{Content, Entry, FileKind, Lens, RoleHint};
@@ -23,6 +24,6 @@ pub use scan::error::{CODES, RuleError, RuleErrorKind, ScanError, ScanErrorKind}
 pub use scan::gate::{
     Date, DateError, ScanCheck, ScanDecision, Suppressed, Suppression, SuppressionWarning, gate,
 };
-pub use scan::options::{Profile, ScanLimits, ScanOptions};
+pub use scan::options::{ScanLimits, ScanOptions};
 pub use scan::report::{Completeness, FileState, ScanReport, ScanSummary};
 pub use scan::scan;

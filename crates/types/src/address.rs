@@ -66,7 +66,7 @@ impl Address {
         let needs_host = parts.default_port().is_some();
         let after = rest.part(if needs_host { slashes } else { slashes.min(2) }..);
         let end = after.find(is_slash).unwrap_or(after.len());
-        let (authority, path) = after.split_at_checked(end).unwrap_or_default();
+        let (authority, path) = after.parts_at(end);
         let is_file = parts.scheme == "file";
         let is_drive = matches!(authority.as_bytes(), [drive, b':' | b'|'] if drive.is_ascii_alphabetic());
         if !needs_host && (slashes < 2 || authority.is_empty() || (is_file && is_drive)) {
@@ -242,7 +242,7 @@ impl AddressParts {
             return None;
         }
         let host = decoded.to_ascii_lowercase();
-        let last = host.strip_suffix('.').unwrap_or(&host).rsplit('.').next().unwrap_or_default();
+        let last = host.strip_suffix('.').unwrap_or(&host).rsplit('.').next().unwrap_or(&host);
         let is_number =
             v4_number(last).is_some() || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
         if self.is_special() && is_number { read_v4(&host).map(|ip| ip.to_string()) } else { Some(host) }

@@ -1,36 +1,28 @@
 //! Findings of a scan.
 
-use core::fmt;
 use core::ops::Range;
+use core::str::FromStr;
 
-use crate::{Digest, FileRole, RuleId};
+use crate::{Digest, FileRole, ParseError, ParseErrorKind, RuleId};
 
-/// The severity of a finding: note, suspicious, or danger.
-///
-/// # Guarantees
-/// The order is `Info < Warning < Danger`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a new severity must stop every host from building")]
-pub enum Severity {
-    /// A note.
-    Info,
-    /// Suspicious: a user must review it.
-    Warning,
-    /// Danger: the scan gate refuses the plugin.
-    Danger,
+crate::named! {
+    /// The severity of a finding: note, suspicious, or danger.
+    ///
+    /// # Guarantees
+    /// The order is `Info < Warning < Danger`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[expect(clippy::exhaustive_enums, reason = "a new severity must stop every host from building")]
+    pub enum Severity {
+        /// A note.
+        Info = "info",
+        /// Suspicious: a user must review it.
+        Warning = "warning",
+        /// Danger: the scan gate refuses the plugin.
+        Danger = "danger",
+    }
 }
 
 impl Severity {
-    /// Returns the name in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Danger => "danger",
-        }
-    }
-
     /// Returns the next higher severity, or `Danger`.
     #[must_use]
     pub const fn raised(self) -> Self {
@@ -50,9 +42,12 @@ impl Severity {
     }
 }
 
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+impl FromStr for Severity {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let kind = ParseErrorKind::Shape { expected: "`info`, `warning` or `danger`" };
+        Self::from_name(text).ok_or(ParseError::new("severity", kind))
     }
 }
 
@@ -86,39 +81,25 @@ impl Span {
     }
 }
 
-/// A kind of obfuscation that was removed before a rule matched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Obfuscation {
-    /// An encoded payload was decoded.
-    Decode,
-    /// The file has another encoding than UTF-8.
-    Encoding,
-    /// A printable character was written as an escape.
-    Escape,
-    /// Constants were folded.
-    Fold,
-    /// Markup was inside a word.
-    Markup,
-    /// Quoting or expansion of the shell was resolved.
-    Shell,
-    /// Homoglyphs or invisible characters were replaced.
-    Unicode,
-}
-
-impl Obfuscation {
-    /// Returns the name in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Decode => "decode",
-            Self::Encoding => "encoding",
-            Self::Escape => "escape",
-            Self::Fold => "fold",
-            Self::Markup => "markup",
-            Self::Shell => "shell",
-            Self::Unicode => "unicode",
-        }
+crate::named! {
+    /// A kind of obfuscation that was removed before a rule matched.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Obfuscation {
+        /// An encoded payload was decoded.
+        Decode = "decode",
+        /// The file has another encoding than UTF-8.
+        Encoding = "encoding",
+        /// A printable character was written as an escape.
+        Escape = "escape",
+        /// Constants were folded.
+        Fold = "fold",
+        /// Markup was inside a word.
+        Markup = "markup",
+        /// Quoting or expansion of the shell was resolved.
+        Shell = "shell",
+        /// Homoglyphs or invisible characters were replaced.
+        Unicode = "unicode",
     }
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod audit;
 pub mod base64;
 mod behavior;
 mod digest;
@@ -11,12 +12,15 @@ pub mod hex;
 mod id;
 mod key;
 mod lines;
+mod named;
 mod part;
 mod rule;
+mod setting;
 mod time;
 pub mod word_list;
 
 pub use address::{Address, AddressParts};
+pub use audit::{AuditKind, AuditVerdict, Risk};
 pub use behavior::{Behavior, BehaviorEvidence, FileRole};
 pub use digest::{Digest, SurfaceDigest, TreeDigest};
 pub use error::{ParseError, ParseErrorKind};
@@ -24,6 +28,7 @@ pub use finding::{Finding, Obfuscation, Severity, Span};
 pub use id::PluginId;
 pub use key::{CalledName, HostName, InstalledId, PlacePath, PluginKey};
 pub use lines::{LineColumn, LineEnds, LineIndex, code_points};
-pub use part::Part;
+pub use part::{Part, valid_head};
 pub use rule::RuleId;
+pub use setting::{ApprovalRule, Profile, RawOutput, ScanAsk, StoreErrorRule, TrustMode};
 pub use time::Timestamp;

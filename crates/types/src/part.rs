@@ -21,6 +21,9 @@ pub trait Part {
     /// Returns the part in a range, which is inside.
     fn part<I: SliceIndex<Self, Output = Self>>(&self, range: I) -> &Self;
 
+    /// Returns the parts before and after an offset, which is inside.
+    fn parts_at(&self, at: usize) -> (&Self, &Self);
+
     /// Returns the part from an offset to the end, which is empty if the text or list ends before.
     fn rest(&self, from: usize) -> &Self;
 
@@ -39,8 +42,13 @@ impl<T> Part for [T] {
         part.unwrap_or_default()
     }
 
+    #[track_caller]
+    fn parts_at(&self, at: usize) -> (&Self, &Self) {
+        (self.part(..at), self.part(at..))
+    }
+
     fn rest(&self, from: usize) -> &Self {
-        self.get(from..).unwrap_or_default()
+        self.get(from..).unwrap_or(&[])
     }
 
     fn head(&self, len: usize) -> &Self {
@@ -60,6 +68,11 @@ impl Part for str {
         part.unwrap_or_default()
     }
 
+    #[track_caller]
+    fn parts_at(&self, at: usize) -> (&Self, &Self) {
+        (self.part(..at), self.part(at..))
+    }
+
     fn rest(&self, from: usize) -> &Self {
         self.part(from.min(self.len())..)
     }
@@ -73,6 +86,20 @@ impl Part for str {
     }
 }
 
+/// Returns the text before the first byte that is not UTF-8.
+///
+/// # Examples
+/// ```
+/// use plugward_types::valid_head;
+///
+/// assert_eq!(valid_head(b"caf\xe9 au lait"), "caf");
+/// assert_eq!(valid_head("caf\u{e9}".as_bytes()), "caf\u{e9}");
+/// ```
+#[must_use]
+pub fn valid_head(bytes: &[u8]) -> &str {
+    bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +108,8 @@ mod tests {
     fn parts_are_inside() {
         assert_eq!([1, 2, 3].part(1..), [2, 3]);
         assert_eq!([1, 2, 3].part(3..), [0; 0]);
+        assert_eq!([1, 2, 3].parts_at(2), (&[1, 2][..], &[3][..]));
+        assert_eq!("né".parts_at(1), ("n", "é"));
         assert_eq!([1, 2, 3].rest(1), [2, 3]);
         assert_eq!([1, 2, 3].rest(4), [0; 0]);
         assert_eq!([1, 2, 3].head(2), [1, 2]);

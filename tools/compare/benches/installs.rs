@@ -3,6 +3,7 @@
     clippy::arithmetic_side_effects,
     clippy::expect_used,
     clippy::print_stdout,
+    clippy::unwrap_used,
     reason = "a benchmark prints its figures, and panics if it cannot continue"
 )]
 

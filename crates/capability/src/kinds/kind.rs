@@ -7,70 +7,29 @@ use plugward_ledger::RecordValue;
 use crate::mint::{Grant, GrantKey};
 use crate::name::{PluginName, WorkflowId};
 
-/// A kind of capability. A new kind is a breaking change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "a new kind must stop every host from building")]
-pub enum CapabilityKind {
-    /// Installing packages from one npm registry.
-    NpmInstall,
-    /// Use of the files in one directory.
-    FsReadWrite,
-    /// Work in one git repository, without remotes.
-    GitLocalOps,
-    /// Connections to one host and port.
-    NetConnect,
-    /// Starts of one program with certain arguments.
-    ProcessSpawn,
-    /// Reads of certain environment variables.
-    EnvRead,
-    /// Certain modules that are offered to a guest.
-    HostModule,
-    /// Tool output before secrets are removed.
-    HookRawOutput,
-    /// Requests to certain models.
-    LlmAccess,
-}
-
-impl CapabilityKind {
-    /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 9] = [
-        Self::NpmInstall,
-        Self::FsReadWrite,
-        Self::GitLocalOps,
-        Self::NetConnect,
-        Self::ProcessSpawn,
-        Self::EnvRead,
-        Self::HostModule,
-        Self::HookRawOutput,
-        Self::LlmAccess,
-    ];
-
-    /// Returns the identifier used in records.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NpmInstall => "npm-install",
-            Self::FsReadWrite => "fs-read-write",
-            Self::GitLocalOps => "git-local-ops",
-            Self::NetConnect => "net-connect",
-            Self::ProcessSpawn => "process-spawn",
-            Self::EnvRead => "env-read",
-            Self::HostModule => "host-module",
-            Self::HookRawOutput => "hook-raw-output",
-            Self::LlmAccess => "llm-access",
-        }
-    }
-
-    /// Returns the kind with an identifier.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-}
-
-impl fmt::Display for CapabilityKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+plugward_types::named! {
+    /// A kind of capability. A new kind is a breaking change.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(clippy::exhaustive_enums, reason = "a new kind must stop every host from building")]
+    pub enum CapabilityKind {
+        /// Installing packages from one npm registry.
+        NpmInstall = "npm-install",
+        /// Use of the files in one directory.
+        FsReadWrite = "fs-read-write",
+        /// Work in one git repository, without remotes.
+        GitLocalOps = "git-local-ops",
+        /// Connections to one host and port.
+        NetConnect = "net-connect",
+        /// Starts of one program with certain arguments.
+        ProcessSpawn = "process-spawn",
+        /// Reads of certain environment variables.
+        EnvRead = "env-read",
+        /// Certain modules that are offered to a guest.
+        HostModule = "host-module",
+        /// Tool output before secrets are removed.
+        HookRawOutput = "hook-raw-output",
+        /// Requests to certain models.
+        LlmAccess = "llm-access",
     }
 }
 

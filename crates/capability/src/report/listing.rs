@@ -53,8 +53,10 @@ fn names(event: &LedgerEvent, name: &str) -> bool {
         | LedgerEvent::PinRefused { plugin, .. }
         | LedgerEvent::ApprovalGiven { plugin, .. }
         | LedgerEvent::ApprovalRevoked { plugin, .. }
+        | LedgerEvent::PluginAudited { plugin, .. }
         | LedgerEvent::PluginDenied { plugin, .. }
         | LedgerEvent::PluginUndenied { plugin }
+        | LedgerEvent::PluginGated { plugin, .. }
         | LedgerEvent::CapabilityMinted { plugin, .. }
         | LedgerEvent::BundleMinted { plugin, .. }
         | LedgerEvent::MintRefused { plugin, .. }

@@ -38,6 +38,10 @@ fn names_can_be_seen_for_what_they_are() {
     assert_eq!(code(PluginName::new(&"x".repeat(257))), "scope/name");
     let error = PluginName::new("a\u{1b}[2Jb").unwrap_err();
     assert_eq!(error.to_string(), "invalid plugin name `a\\u{1b}[2Jb`: it has an invisible character");
+    for hidden in ["\u{3164}", "\u{2800}", "\u{34f}", "\u{a0}", "\u{e0041}"] {
+        assert_eq!(code(PluginName::new(&format!("a{hidden}b"))), "scope/name", "{hidden:?}");
+    }
+    assert_eq!(code(PluginName::new("heart \u{2764}\u{fe0f}")), "good");
 }
 
 #[test]
@@ -375,10 +379,10 @@ fn lists_of_names_are_exact() {
 #[test]
 fn every_kind_has_its_word() {
     for kind in CapabilityKind::ALL {
-        assert_eq!(CapabilityKind::of(kind.as_str()), Some(kind));
+        assert_eq!(CapabilityKind::from_name(kind.as_str()), Some(kind));
         assert_eq!(kind.to_string(), kind.as_str());
     }
-    assert_eq!(CapabilityKind::of("push"), None);
+    assert_eq!(CapabilityKind::from_name("push"), None);
 }
 
 #[test]

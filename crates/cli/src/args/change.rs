@@ -5,7 +5,8 @@ use clap::{Args, Subcommand};
 
 use super::inspect::{DiscoveryOptions, ListFormat};
 
-#[derive(Debug, Args)]
+/// A plugin, and where to look for it.
+#[derive(Debug, Clone, Args)]
 pub(crate) struct IdArgs {
     /// Plugin: its directory, its recorded id, or its name
     pub(crate) id: String,
@@ -14,21 +15,39 @@ pub(crate) struct IdArgs {
     pub(crate) dirs: Vec<Utf8PathBuf>,
 }
 
+/// A plugin, and how it is found and read.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FindArgs {
+    #[command(flatten)]
+    pub(crate) named: IdArgs,
+    #[command(flatten)]
+    pub(crate) finding: DiscoveryOptions,
+}
+
+impl FindArgs {
+    /// Returns a plugin that is selected without a directory to search.
+    pub(crate) const fn new(id: String, finding: DiscoveryOptions) -> Self {
+        Self { named: IdArgs { id, dirs: Vec::new() }, finding }
+    }
+}
+
+/// What the user reviewed.
 #[derive(Debug, Args)]
-pub(crate) struct AcceptArgs {
-    /// Plugin: its directory, its recorded id, or its name
-    pub(crate) id: String,
+pub(crate) struct ReviewedArgs {
     /// Tree digest that you reviewed [default: print it and exit with 3]
     #[arg(long, value_name = "DIGEST")]
     pub(crate) tree: Option<String>,
     /// Further digest that you reviewed: of what is outside the directory, or of the marketplace entry (repeatable)
     #[arg(long, value_name = "DIGEST", requires = "tree")]
     pub(crate) with: Vec<String>,
-    /// Directory to search, besides the pins and the project of the working directory (repeatable)
-    #[arg(long = "in", value_name = "DIR")]
-    pub(crate) dirs: Vec<Utf8PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AcceptArgs {
     #[command(flatten)]
-    pub(crate) finding: DiscoveryOptions,
+    pub(crate) reviewed: ReviewedArgs,
+    #[command(flatten)]
+    pub(crate) plugin: FindArgs,
 }
 
 #[derive(Debug, Args)]
@@ -46,28 +65,19 @@ pub(crate) struct ForgetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
-    /// Plugin: its directory, its recorded id, or its name
-    pub(crate) id: String,
     /// Approve after the static scan, without an audit by a language model
     #[arg(long = "static", required = true)]
     pub(crate) after_scan: bool,
-    /// Tree digest that you reviewed [default: print it and exit with 3]
-    #[arg(long, value_name = "DIGEST")]
-    pub(crate) tree: Option<String>,
-    /// Further digest that you reviewed: of what is outside the directory, or of the marketplace entry (repeatable)
-    #[arg(long, value_name = "DIGEST", requires = "tree")]
-    pub(crate) with: Vec<String>,
-    /// Directory to search, besides the pins and the project of the working directory (repeatable)
-    #[arg(long = "in", value_name = "DIR")]
-    pub(crate) dirs: Vec<Utf8PathBuf>,
     #[command(flatten)]
-    pub(crate) finding: DiscoveryOptions,
+    pub(crate) reviewed: ReviewedArgs,
+    #[command(flatten)]
+    pub(crate) plugin: FindArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SuppressArgs {
-    /// Plugin: its directory, its recorded id, or its name
-    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) plugin: FindArgs,
     /// Rule of the finding, such as sh/pipe-to-shell
     pub(crate) rule: String,
     /// File of the finding, relative to the plugin [default: every file with such a finding]
@@ -78,11 +88,6 @@ pub(crate) struct SuppressArgs {
     /// Last day on which the entry applies, as YYYY-MM-DD
     #[arg(long, value_name = "DATE")]
     pub(crate) expires: Option<String>,
-    /// Directory to search, besides the pins and the project of the working directory (repeatable)
-    #[arg(long = "in", value_name = "DIR")]
-    pub(crate) dirs: Vec<Utf8PathBuf>,
-    #[command(flatten)]
-    pub(crate) finding: DiscoveryOptions,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,8 @@
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 
+use super::FindArgs;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrustArg {
     /// Pin new plugins on first use
@@ -194,36 +196,23 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Plugin: its directory, its recorded id, or its name
-    pub(crate) id: String,
-    /// Directory to search, besides the pins and the project of the working directory (repeatable)
-    #[arg(long = "in", value_name = "DIR")]
-    pub(crate) dirs: Vec<Utf8PathBuf>,
     /// Trust mode, as for check [default: tofu]
     #[arg(long, value_name = "MODE")]
     pub(crate) trust: Option<TrustArg>,
-    #[command(flatten)]
-    pub(crate) finding: DiscoveryOptions,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) plugin: FindArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// Plugin: its directory, its recorded id, or its name
-    pub(crate) id: String,
-
-    /// Directory to search, besides the pins and the project of the working directory (repeatable)
-    #[arg(long = "in", value_name = "DIR")]
-    pub(crate) dirs: Vec<Utf8PathBuf>,
-
     /// Compare with the plugin in this directory instead of the pin, such as another checkout
     #[arg(long, value_name = "DIR")]
     pub(crate) against: Option<Utf8PathBuf>,
-
     #[command(flatten)]
-    pub(crate) finding: DiscoveryOptions,
+    pub(crate) plugin: FindArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

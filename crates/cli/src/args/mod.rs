@@ -3,9 +3,11 @@
 mod change;
 mod commands;
 mod config;
+mod gate;
 mod hooks;
 mod inspect;
 mod review;
+mod session;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
@@ -13,17 +15,20 @@ use clap::{Args, Parser, Subcommand};
 use crate::out::ColorWhen;
 
 pub(crate) use change::{
-    AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
-    LedgerVerifyArgs, LockArgs, RedactArgs, RevokeArgs, SuppressArgs, UnrevokeArgs, UnsuppressArgs,
+    AcceptArgs, ApproveArgs, FindArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
+    LedgerVerifyArgs, LockArgs, RedactArgs, ReviewedArgs, RevokeArgs, SuppressArgs, UnrevokeArgs,
+    UnsuppressArgs,
 };
 pub(crate) use commands::{CommandNameArgs, PinArgs, RegistryVerb, UpdateArgs, WhichArgs};
 pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};
+pub(crate) use gate::{GateArgs, GateVerb};
 pub(crate) use hooks::{FireFormat, HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
     HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
 pub(crate) use review::ReviewArgs;
+pub(crate) use session::SessionArgs;
 
 /// Checks agent plugins before a host loads them
 #[derive(Debug, Parser)]
@@ -197,6 +202,15 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: HookVerb,
     },
+    /// Answer a host that asks before it installs a plugin
+    #[command(
+        after_help = "Examples:\n  plugward gate openclaw --setup          # print the settings for OpenClaw\n  \
+                            plugward gate openclaw < request.json   # answer one request, as OpenClaw asks"
+    )]
+    Gate {
+        #[command(subcommand)]
+        verb: GateVerb,
+    },
     /// Show which file a command plugin is, and start nothing
     #[command(
         after_help = "Examples:\n  plugward which serve web           # the file, its origin and its rules\n  \
@@ -224,6 +238,13 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: RegistryVerb,
     },
+    /// Enable plugins for a host that sends one command per line
+    ///
+    /// Commands: list, info ID, audit ID, enable ID [KEY=VALUE…] [audit=DIGEST], disable ID, messages, dirty,
+    /// register ID MODULE…. Each gets one line of JSON. Enabled plugins are forgotten at the end of the input.
+    #[command(after_help = "Examples:\n  echo list | plugward session plugins\n  \
+                      echo 'enable word-count maxLength=9' | plugward session plugins --static --yes")]
+    Session(SessionArgs),
     /// Show the settings, and the file that decides about each
     #[command(
         after_help = "Examples:\n  plugward config show                       # all settings, with their origins\n  \

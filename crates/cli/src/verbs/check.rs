@@ -123,7 +123,7 @@ impl Target {
             return Self::installed(&HostScope { places, ..shared::scope(&args.hosts)? });
         }
         let roots = shared::roots(&args.dirs)?;
-        let records = installed::inside(&roots);
+        let records = installed::inside(&roots)?;
         Ok(Self { roots, records, inventories: Vec::new(), project: None })
     }
 

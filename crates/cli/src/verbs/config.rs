@@ -15,6 +15,7 @@ use crate::host::{self, Host};
 use crate::json;
 use crate::out::Out;
 use crate::settings::{Settings, diagnostic};
+use plugward_loader::Part;
 use plugward_loader::escape::line;
 
 /// The value of an option that looks like a secret.
@@ -141,7 +142,7 @@ fn place(origin: Option<&ValueOrigin>) -> (Option<String>, Option<u32>, Option<u
 
 /// Returns the value at its path, because a contribution to options can be a single leaf of them.
 fn nested(key: &SettingKey, one: &Contribution, value: toml::Value) -> toml::Value {
-    let inner = one.key.leaf().get(key.leaf().len()..).unwrap_or_default();
+    let inner = one.key.leaf().part(key.leaf().len()..);
     inner
         .iter()
         .rev()

@@ -7,7 +7,9 @@ use plugward_loader::{
 };
 
 use crate::advice::Commands;
-use crate::args::{AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
+use crate::args::{
+    AcceptArgs, ApproveArgs, DiscoveryOptions, FindArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs,
+};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -20,17 +22,10 @@ use crate::verbs::select;
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let reviewed = args.tree.as_deref().map(|tree| reviewed(tree, &args.with)).transpose()?;
-    let SelectedPlugin { shown, plugin, subject, recorded } = shared::find_tree(
-        &args.id,
-        &args.dirs,
-        Some(Trust::Tofu),
-        PluginBytes::Keep,
-        args.tree.as_deref(),
-        &args.finding,
-        host,
-        out,
-    )?;
+    let named = args.reviewed.tree.as_deref();
+    let reviewed = named.map(|tree| reviewed(tree, &args.reviewed.with)).transpose()?;
+    let SelectedPlugin { shown, plugin, subject, recorded } =
+        shared::find_tree(&args.plugin, Some(Trust::Tofu), PluginBytes::Keep, named, host, out)?;
     let selector = shared::quoted(&shown);
     let Some(subject) = subject else {
         let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
@@ -44,7 +39,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             .help(format!("restore it, or delete its pin: plugward forget {selector}")));
     }
     let Some(reviewed) = reviewed else {
-        let commands = shared::commands(&plugin, &shared::as_typed(&args.finding), None);
+        let commands = shared::commands(&plugin, &shared::as_typed(&args.plugin.finding), None);
         show_digests(&shown, &commands, &ReviewedDigests::wanted(subject.facts(), None), out)?;
         return Ok(3);
     };
@@ -170,15 +165,7 @@ fn show_digests(
 
 pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let settings = Settings::read(host)?;
-    let named = shared::find(
-        &args.id,
-        &args.dirs,
-        Some(Trust::Tofu),
-        PluginBytes::Discard,
-        &args.finding,
-        host,
-        out,
-    )?;
+    let named = shared::find(&args.plugin, Some(Trust::Tofu), PluginBytes::Discard, host, out)?;
     let SelectedPlugin { shown, plugin, subject, .. } = named;
     let selector = shared::quoted(&shown);
     let Some(subject) = subject else {
@@ -186,7 +173,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
             .help(format!("plugward explain {selector}")));
     };
     let tree = subject.facts().tree;
-    let Some(reviewed) = &args.tree else {
+    let Some(reviewed) = &args.reviewed.tree else {
         // The result of the scan comes first. The digest in the command binds the approval to it.
         let risk = plugward_loader::static_risk(&plugin.findings);
         let mut text = format!(
@@ -195,7 +182,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
             count(plugin.findings.len(), "finding"),
             risk.as_str()
         );
-        let commands = shared::commands(&plugin, &shared::as_typed(&args.finding), None);
+        let commands = shared::commands(&plugin, &shared::as_typed(&args.plugin.finding), None);
         let approve = shared::with_digests(
             &format!("plugward approve {selector} --static{}", commands.typed),
             &ReviewedDigests::wanted(subject.facts(), None),
@@ -204,7 +191,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         out.result(&text)?;
         return Ok(3);
     };
-    let reviewed = self::reviewed(reviewed, &args.with)?;
+    let reviewed = self::reviewed(reviewed, &args.reviewed.with)?;
     let more = settings.rules(&[])?;
     let rules = more.as_ref().unwrap_or_else(|| plugward_loader::scanner::Rules::builtin()).digest();
     let mut approvals = stores::approvals_to_write(host)?;
@@ -442,11 +429,8 @@ pub(crate) fn store_decision(
 
 /// Returns the plugin to deny: as it is on disk, so that copies of its bytes are denied too, or else as it is pinned.
 fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<Denied, Failure> {
-    let finding =
-        crate::args::DiscoveryOptions { dialect: None, exclude: Vec::new(), jobs: None, host_version: None };
-    let found =
-        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Discard, &finding, host, out);
-    match found {
+    let plugin = FindArgs { named: args.clone(), finding: DiscoveryOptions::default() };
+    match shared::find(&plugin, Some(Trust::Tofu), PluginBytes::Discard, host, out) {
         Ok(named) => Ok(Denied::of(&named.plugin, named.subject.as_ref())),
         Err(error) => match select::pinned(&args.id, store) {
             // If several plugins have the name, the user has to choose one.

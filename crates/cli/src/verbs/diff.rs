@@ -18,7 +18,7 @@ use camino::Utf8Path;
 use serde_json::Value;
 
 use crate::advice::{self, Commands};
-use crate::args::DiffArgs;
+use crate::args::{DiffArgs, FindArgs};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::Host;
@@ -33,9 +33,8 @@ use plugward_loader::escape::line;
 const TIME: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let named =
-        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Keep, &args.finding, host, out)?;
-    let commands = shared::commands(&named.plugin, &shared::as_typed(&args.finding), None);
+    let named = shared::find(&args.plugin, Some(Trust::Tofu), PluginBytes::Keep, host, out)?;
+    let commands = shared::commands(&named.plugin, &shared::as_typed(&args.plugin.finding), None);
     let text = match &args.against {
         Some(dir) => {
             Comparison::against(named, dir, args, &commands, host, out)?.page_against(dir, out.width)
@@ -115,9 +114,9 @@ impl Comparison {
     ) -> Result<Self, Failure> {
         // A bare name would be searched among the pins.
         let selector = if dir.as_str().contains('/') { dir.to_string() } else { format!("./{dir}") };
-        let keep = PluginBytes::Keep;
-        let other = shared::find(&selector, &[], Some(Trust::Tofu), keep, &args.finding, host, out)?;
-        let their_commands = shared::commands(&other.plugin, &shared::as_typed(&args.finding), None);
+        let other = FindArgs::new(selector, args.plugin.finding.clone());
+        let other = shared::find(&other, Some(Trust::Tofu), PluginBytes::Keep, host, out)?;
+        let their_commands = shared::commands(&other.plugin, &shared::as_typed(&args.plugin.finding), None);
         let (_, _, was, old) = taken(other, &their_commands)?;
         let (shown, plugin, subject, material) = taken(named, commands)?;
         let old = OldTexts::Directory { facts: was.facts(), material: &old };

@@ -26,14 +26,13 @@ use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
-    let mut named =
-        shared::find(&args.id, &args.dirs, trust, PluginBytes::Discard, &args.finding, host, out)?;
+    let mut named = shared::find(&args.plugin, trust, PluginBytes::Discard, host, out)?;
     let exit = shared::pins_unread([&named.plugin], out);
     match args.format {
         ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
         ListFormat::Table => {
             named.plugin.id.clone_from(&named.shown);
-            let typed = shared::as_typed(&args.finding);
+            let typed = shared::as_typed(&args.plugin.finding);
             let commands = |plugin: &PluginReport| Commands {
                 review: ReviewVerb::Diff,
                 ..shared::commands(plugin, &typed, None)

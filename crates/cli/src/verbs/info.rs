@@ -13,7 +13,7 @@ use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
-    let named = shared::find(&args.id, &args.dirs, trust, PluginBytes::Discard, &args.finding, host, out)?;
+    let named = shared::find(&args.plugin, trust, PluginBytes::Discard, host, out)?;
     let plugin = &named.plugin;
     let exit = shared::pins_unread([plugin], out);
     if args.format == ListFormat::Json {

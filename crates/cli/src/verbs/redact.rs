@@ -2,6 +2,7 @@
 
 use std::io::{self, Read as _, Write as _};
 
+use plugward_loader::Part;
 use plugward_loader::redact::{Firewall, RuleSelection, SecretFinding, Settings};
 
 use crate::args::RedactArgs;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
         if read == 0 {
             break;
         }
-        stream.push(chunk.get(..read).unwrap_or_default(), &mut settled);
+        stream.push(chunk.part(..read), &mut settled);
         // A full chunk means that more input waits. Whole blocks are faster then, and the next chunk follows at once.
         if args.stream && read < CHUNK {
             stream.settle(&mut settled);

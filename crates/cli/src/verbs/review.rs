@@ -11,7 +11,7 @@ use plugward_loader::{
 };
 
 use crate::advice;
-use crate::args::{AcceptArgs, IdArgs, ReviewArgs, SuppressArgs};
+use crate::args::{AcceptArgs, FindArgs, ReviewArgs, ReviewedArgs, SuppressArgs};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -92,7 +92,7 @@ fn to_review(args: &ReviewArgs) -> Result<(Vec<Root>, Arc<InstallRecords>), Fail
         return Ok((roots, records));
     }
     let roots = shared::roots(&args.dirs)?;
-    let records = installed::inside(&roots);
+    let records = installed::inside(&roots)?;
     Ok((roots, records))
 }
 
@@ -338,8 +338,8 @@ fn review(
 ) -> Result<Answer, Failure> {
     let trust = args.trust.map(shared::trust_of);
     // A key selects exactly the plugin that was listed, whatever its directory is called.
-    let id = one.key.to_string();
-    let named = shared::find(&id, &[], trust, PluginBytes::Keep, &args.finding, host, out)?;
+    let chosen = FindArgs::new(one.key.to_string(), args.finding.clone());
+    let named = shared::find(&chosen, trust, PluginBytes::Keep, host, out)?;
     let commands = shared::commands(&named.plugin, &shared::as_typed(&args.finding), None);
     let standing = Standing::of(&named.plugin);
     match standing {
@@ -364,19 +364,18 @@ fn review(
             let digests = screen.reviewed();
             let with = digests.outside.iter().map(ToString::to_string);
             let with = with.chain(digests.entry.iter().map(ToString::to_string)).collect();
-            let (tree, finding) = (digests.tree.to_string(), args.finding.clone());
-            decide::accept(&AcceptArgs { id, tree: Some(tree), with, dirs: Vec::new(), finding }, host, out)?;
+            let reviewed = ReviewedArgs { tree: Some(digests.tree.to_string()), with };
+            decide::accept(&AcceptArgs { plugin: chosen, reviewed }, host, out)?;
             tally.accepted += 1;
         }
         Answer::Deny => {
-            decide::deny(&IdArgs { id, dirs: Vec::new() }, host, out)?;
+            decide::deny(&chosen.named, host, out)?;
             tally.denied += 1;
         }
         Answer::Suppress(reason) => {
             for rule in rules {
-                let (id, dirs, finding) = (id.clone(), Vec::new(), args.finding.clone());
-                let reason = reason.clone();
-                let args = SuppressArgs { id, rule, path: None, reason, expires: None, dirs, finding };
+                let (plugin, reason) = (chosen.clone(), reason.clone());
+                let args = SuppressArgs { plugin, rule, path: None, reason, expires: None };
                 suppress::suppress(&args, host, out)?;
             }
             // Its contents can still be new, and then they are the next question.

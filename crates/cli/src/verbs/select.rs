@@ -157,7 +157,7 @@ fn inside(
     if let Some(key) = typed.filter(|key| store.pins().is_some_and(|pins| pins.get(key).is_some())) {
         return Ok(key);
     }
-    let installs = installed::inside(std::slice::from_ref(&root));
+    let installs = installed::inside(std::slice::from_ref(&root))?;
     let all: Candidates = surveyed(&[root], &installs, &store, finding, host)?;
     if let Some(key) = all.keys().find(|key| key.placed() == Some(&real)) {
         return Ok(key.clone());

@@ -16,7 +16,7 @@ use plugward_loader::{
 };
 
 use crate::advice::{self, Commands, ReviewVerb};
-use crate::args::{DiscoveryOptions, HostOptions, TrustArg};
+use crate::args::{DiscoveryOptions, FindArgs, HostOptions, TrustArg};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse};
@@ -34,14 +34,6 @@ pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
         TrustArg::Tofu => Trust::Tofu,
         TrustArg::Prompt => Trust::Prompt,
         TrustArg::Locked => Trust::Locked,
-    }
-}
-
-const fn trust_word(trust: Trust) -> &'static str {
-    match trust {
-        Trust::Tofu => "tofu",
-        Trust::Prompt => "prompt",
-        Trust::Locked => "locked",
     }
 }
 
@@ -75,7 +67,7 @@ pub(crate) fn options(
     let mut options = CheckOptions::new(host::now()?, host::user());
     options.settings.clone_from(&settings.layers);
     if let Some(trust) = trust {
-        let row = format!("trust={}", trust_word(trust));
+        let row = format!("trust={}", trust.as_str());
         let flag = SettingsLayer::assignments(LayerKind::Cli, "--trust", &[&row]);
         options.settings.push(Arc::new(flag.map_err(|error| Failure::internal(error.to_string()))?));
     }
@@ -260,7 +252,7 @@ pub(crate) fn look(
     host: &Host,
     out: &Out,
 ) -> Result<LookReport, Failure> {
-    look_at(roots, installed::inside(roots), trust, keep, finding, host, out)
+    look_at(roots, installed::inside(roots)?, trust, keep, finding, host, out)
 }
 
 /// Checks places with the records that name them, without writing anything.
@@ -333,30 +325,26 @@ pub(crate) struct SelectedPlugin {
 
 /// Finds the plugin that a selector names and checks it, without writing anything.
 pub(crate) fn find(
-    selector: &str,
-    dirs: &[Utf8PathBuf],
+    plugin: &FindArgs,
     trust: Option<Trust>,
     bytes: PluginBytes,
-    finding: &DiscoveryOptions,
     host: &Host,
     out: &Out,
 ) -> Result<SelectedPlugin, Failure> {
-    find_tree(selector, dirs, trust, bytes, None, finding, host, out)
+    find_tree(plugin, trust, bytes, None, host, out)
 }
 
 /// As [`find`]. Of several versions of an installed plugin, the one with this tree is selected, else one that does not load.
-#[expect(clippy::too_many_arguments, reason = "a selector, and how the plugin is checked")]
 pub(crate) fn find_tree(
-    selector: &str,
-    dirs: &[Utf8PathBuf],
+    plugin: &FindArgs,
     trust: Option<Trust>,
     bytes: PluginBytes,
     tree: Option<&str>,
-    finding: &DiscoveryOptions,
     host: &Host,
     out: &Out,
 ) -> Result<SelectedPlugin, Failure> {
-    let (key, records) = select::on_disk(selector, dirs, finding, host, out)?;
+    let FindArgs { named, finding } = plugin;
+    let (key, records) = select::on_disk(&named.id, &named.dirs, finding, host, out)?;
     let keep = match bytes {
         PluginBytes::Keep => ByteRetention::Of(key.clone()),
         PluginBytes::Discard => ByteRetention::Nothing,

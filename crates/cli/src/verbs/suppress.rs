@@ -37,15 +37,7 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
             Failure::usage(format!("invalid date for --expires: {day}")).help("write it as YYYY-MM-DD")
         );
     }
-    let named = shared::find(
-        &args.id,
-        &args.dirs,
-        Some(Trust::Tofu),
-        PluginBytes::Discard,
-        &args.finding,
-        host,
-        out,
-    )?;
+    let named = shared::find(&args.plugin, Some(Trust::Tofu), PluginBytes::Discard, host, out)?;
     let plugin = &named.plugin;
     let mut files: Vec<&Finding> = plugin
         .findings

@@ -27,6 +27,7 @@ impl Reader<'_> {
         let mut rest = arguments;
         let mut has_code = false;
         let mut prints = false;
+        let mut verb = false;
         while let Some((first, after)) = rest.split_first() {
             let text = first.literal().unwrap_or_else(|| first.shown().to_owned());
             if text == "--" {
@@ -38,7 +39,12 @@ impl Reader<'_> {
                 || option.starts_with('+')
                 || (one.ignores_case && option.starts_with('/'));
             if !sign || text == "-" {
-                break;
+                if verb || !has(&one.verbs, &text) {
+                    break;
+                }
+                verb = true;
+                rest = after;
+                continue;
             }
             rest = after;
             let name = option.split_once('=').map_or(option.as_str(), |(name, _)| name);
@@ -112,22 +118,22 @@ impl Reader<'_> {
             }
         }
         let options = arguments.get(..arguments.len().saturating_sub(rest.len())).unwrap_or_default();
-        self.loads(at, base, options);
+        // sed accepts options after its operands.
+        self.loads(at, base, if one.operand == Operand::Data { arguments } else { options });
         if base == "node" {
             for name in values_of(options, &["--run"]) {
                 self.recipe(at, RecipeTool::Npm, Some(&name));
             }
         }
         if matches!(base, "sed" | "gsed") {
-            self.edits(at, options, rest)?;
+            self.edits(at, arguments, rest)?;
         }
-        let verb = rest.first().and_then(CommandWord::literal).is_some_and(|word| has(&one.verbs, &word));
-        match rest.get(usize::from(verb)) {
+        match rest.first() {
             Some(_) if has_code && one.language != CodeLanguage::JavaScript => Ok(()),
             Some(word) if word.literal().is_none_or(|text| text != "-") => {
                 self.operand(at, one, word, rest, call)
             }
-            _ if has_code || prints => Ok(()),
+            _ if has_code || prints || verb => Ok(()),
             _ => self.standard_input(at, one, words, call),
         }
     }
@@ -239,8 +245,10 @@ impl Reader<'_> {
         let mut scripts = values_of(options, &["-e", "--expression"]);
         let mut inputs = operands;
         if scripts.is_empty() && values_of(options, &["-f", "--file"]).is_empty() {
-            scripts.extend(operands.first().cloned());
-            inputs = operands.get(1..).unwrap_or_default();
+            // The value of `-i` can be an empty word.
+            let from = operands.iter().take_while(|word| word.shown().is_empty()).count();
+            scripts.extend(operands.get(from).cloned());
+            inputs = operands.get(from.saturating_add(1)..).unwrap_or_default();
         }
         let texts: Vec<String> = scripts.iter().flat_map(CommandWord::literals).collect();
         for edit in texts.iter().flat_map(|text| text.split(['\n', ';', '{', '}'])) {

@@ -87,7 +87,7 @@ pub(super) fn values_of(words: &[CommandWord], names: &[impl AsRef<str>]) -> Vec
     named_values(words, &names).into_iter().map(|(_, value)| value).collect()
 }
 
-fn named_values<'n>(words: &[CommandWord], names: &[&'n str]) -> Vec<(&'n str, CommandWord)> {
+pub(super) fn named_values<'n>(words: &[CommandWord], names: &[&'n str]) -> Vec<(&'n str, CommandWord)> {
     let texts: Vec<Option<&str>> = words.iter().map(|word| Some(word.shown())).collect();
     let values = option_values(&texts, names).into_iter();
     values.filter_map(|one| Some((one.name, cut(words.get(one.word)?, one.offset)))).collect()

@@ -1,13 +1,13 @@
 //! Package managers and project tools: the packages that they download, and the recipes that they run.
 
-use super::options::values_of;
-use super::{Read, Reader, Values};
-use crate::inner::operand;
+use super::options::{named_values, values_of};
+use super::{Read, Reader, Values, cut};
+use crate::inner::{operand, option_values};
 use crate::table::{base_name, has, interpreter, loaders, table};
 use crate::word::WordPart;
 use crate::{
-    CodeLanguage, CommandWord, PackageReference, PackageRegistry, PathText, ProgramRole, RecipeTool,
-    StartTarget,
+    CodeLanguage, CommandWord, OpenWord, OpenWordKind, PackageReference, PackageRegistry, PathText,
+    ProgramRole, RecipeTool, StartTarget,
 };
 
 /// The options of uv with further packages.
@@ -30,7 +30,6 @@ impl Reader<'_> {
         texts: &Words<'_>,
     ) -> Read<bool> {
         let options = &table().options;
-        self.work_directory(at, base, words);
         match base {
             "npx" | "bunx" | "pnpx" => return self.run_package(at, words, texts, 1, PackageRegistry::Npm),
             "npm" | "pnpm" | "yarn" => return self.node_manager(at, base, words, texts),
@@ -59,25 +58,48 @@ impl Reader<'_> {
                 }
             }
             "make" | "gmake" | "just" | "task" | "go-task" => self.recipes(at, base, words, texts),
+            "npm-run-all" | "npm-run-all2" | "run-s" | "run-p" => {
+                let scripts = words.iter().skip(1).filter(|word| !word.shown().starts_with('-'));
+                scripts.for_each(|word| self.named_script(at, RecipeTool::Npm, word));
+            }
+            "concurrently" | "conc" => {
+                for word in words.iter().skip(1) {
+                    let tool = word.shown().split(':').next().and_then(script_tool);
+                    let offset = word.shown().find(':').map_or(0, |at| at.saturating_add(1));
+                    if let Some(tool) = tool {
+                        self.named_script(at, tool, &cut(word, offset));
+                    }
+                }
+            }
             _ => {}
         }
         Ok(false)
     }
 
-    /// Sets the directory whose code a tool runs.
-    fn work_directory(&mut self, at: usize, base: &str, words: &[CommandWord]) {
-        let names: Vec<&String> = loaders(base).flat_map(|one| &one.roots).collect();
-        for value in values_of(words, &names) {
+    /// Sets the directory whose code a tool runs, and that of its relative paths if it enters the directory.
+    pub(super) fn work_directory(&mut self, at: usize, base: &str, words: &[CommandWord]) {
+        let names: Vec<&str> = loaders(base).flat_map(|one| &one.roots).map(String::as_str).collect();
+        let mut before: Option<PathText> = None;
+        for (name, value) in named_values(words, &names) {
             match value.literal() {
                 Some(path) => {
                     // A manifest is in the directory that counts.
                     let path = path.strip_suffix("/Cargo.toml").unwrap_or(&path);
-                    let directory = self.places(path).first().map(super::outside).unwrap_or_default();
+                    // Make enters one directory after the other.
+                    let directory = match before.filter(|_| is_make(base)) {
+                        Some(before) => before.join(path),
+                        None => self.places(path).first().map(super::outside).unwrap_or_default(),
+                    };
+                    before = Some(directory.clone());
                     if let Some(program) = self.line.programs.get_mut(at) {
                         program.directory = directory;
                     }
                 }
                 None => value.values().for_each(|parts| self.open(&value, parts)),
+            }
+            let enters = matches!(name, "--directory" | "--cwd" | "--prefix" | "--dir" | "-C");
+            if enters && !is_make(base) {
+                self.change_directory(&value);
             }
         }
     }
@@ -95,28 +117,99 @@ impl Reader<'_> {
         }
     }
 
+    /// Records a recipe that a tool of the project runs.
     pub(super) fn recipe(&mut self, at: usize, tool: RecipeTool, word: Option<&CommandWord>) {
+        self.recipe_target(at, tool, word);
+        if let Some(program) = self.line.programs.get_mut(at) {
+            program.role = ProgramRole::ProjectTool;
+        }
+    }
+
+    fn recipe_target(&mut self, at: usize, tool: RecipeTool, word: Option<&CommandWord>) {
         let name = word.cloned().unwrap_or_else(|| CommandWord::known(""));
         name.values()
             .filter(|parts| crate::word::literal(parts).is_none())
             .for_each(|parts| self.open(&name, parts));
-        let named = self.line.programs.get(at).and_then(|program| {
-            let base = program.name.literal()?;
-            let mut rows = loaders(base_name(&base));
-            let value =
-                rows.find_map(|one| values_of(&program.arguments, &one.recipes).into_iter().next())?;
-            Some((value, program.directory.clone()))
+        let Some(program) = self.line.programs.get(at) else { return };
+        let base = base_name(program.name.shown()).to_owned();
+        let words = program.arguments.clone();
+        let files = self.recipe_files(at, tool, &base, &words);
+        let in_workspaces = words.iter().take_while(|word| word.shown() != "--").any(|word| {
+            let option = word.shown().split('=').next().unwrap_or_default();
+            has(&table().options.workspaces, option)
+                || base == "yarn" && matches!(option, "workspace" | "workspaces")
         });
-        let file = named.and_then(|(value, directory)| {
-            let path = value.literal();
-            if path.is_none() {
+        // An installation runs those of all workspaces.
+        let in_workspaces =
+            in_workspaces || table().lifecycles.iter().any(|one| has(&one.scripts, name.shown()));
+        self.target(at, StartTarget::Recipe { tool, name, files, in_workspaces });
+    }
+
+    /// Returns the files with recipes that a command names. Other tools than make run in the directory of the file.
+    fn recipe_files(
+        &mut self,
+        at: usize,
+        tool: RecipeTool,
+        base: &str,
+        words: &[CommandWord],
+    ) -> Vec<PathText> {
+        let has_root = loaders(base).any(|one| !values_of(words, &one.roots).is_empty());
+        let values: Vec<CommandWord> = loaders(base).flat_map(|one| values_of(words, &one.recipes)).collect();
+        let mut files = Vec::new();
+        for value in values {
+            let Some(path) = value.literal() else {
                 value.values().for_each(|parts| self.open(&value, parts));
+                continue;
+            };
+            if path == "-" || path.starts_with("/dev/") {
+                self.line.open_words.push(OpenWord { word: value, kind: OpenWordKind::Dynamic });
+                continue;
             }
-            path.filter(|path| path != "-").map(|path| directory.join(&path))
-        });
-        self.target(at, StartTarget::Recipe { tool, name, file });
-        if let Some(program) = self.line.programs.get_mut(at) {
-            program.role = ProgramRole::ProjectTool;
+            let start = self.places(&path).first().map(super::outside).unwrap_or_default();
+            let Some(program) = self.line.programs.get_mut(at) else { continue };
+            if tool == RecipeTool::Make {
+                files.push(program.directory.join(&path));
+            } else {
+                if !has_root {
+                    let directory = start.as_str().rsplit_once('/').map_or("", |(directory, _)| directory);
+                    program.directory = PathText::new(if directory.is_empty() && start.is_absolute() {
+                        "/"
+                    } else {
+                        directory
+                    });
+                }
+                files.push(start);
+            }
+        }
+        files
+    }
+
+    /// Records the script that the first word of a text names.
+    fn named_script(&mut self, at: usize, tool: RecipeTool, word: &CommandWord) {
+        for parts in word.values() {
+            let text = crate::word::pattern(parts);
+            let name = text.as_ref().and_then(|text| text.split_ascii_whitespace().next());
+            let name = name.map(CommandWord::known);
+            let open = || CommandWord::new(word.shown(), vec![parts.to_vec()]);
+            self.recipe(at, tool, Some(&name.unwrap_or_else(open)));
+        }
+    }
+
+    /// Records the scripts that a package manager runs with a verb which is not their name. With packages as arguments,
+    /// `install` runs none of the project.
+    fn lifecycle(&mut self, at: usize, tool: RecipeTool, verb: &str, words: &[CommandWord]) {
+        // Yarn installs without a verb.
+        let is_help = verb.is_empty() && tool != RecipeTool::Yarn;
+        if is_help || words.iter().any(|word| word.shown() == "--ignore-scripts") {
+            return;
+        }
+        let is_bare = words.iter().all(|word| word.shown().starts_with('-'));
+        for one in table().lifecycles.iter().filter(|one| has(&one.verbs, verb)) {
+            if is_bare || one.with_arguments {
+                one.scripts
+                    .iter()
+                    .for_each(|name| self.recipe_target(at, tool, Some(&CommandWord::known(name))));
+            }
         }
     }
 
@@ -135,8 +228,17 @@ impl Reader<'_> {
         };
         let verb = operand(texts, 1, &table().options.node);
         let next = verb.saturating_add(1);
+        self.lifecycle(at, tool, text(texts, verb), words.get(next..).unwrap_or_default());
         match text(texts, verb) {
             "" if verb >= words.len() => {}
+            "workspace" | "workspaces" if base == "yarn" => {
+                // The verb after the name of a workspace, or the script after `workspaces run` and `workspaces foreach run`.
+                let run = texts.iter().skip(next).position(|word| *word == Some("run"));
+                let name = run.map_or(next, |run| run.saturating_add(next)).saturating_add(1);
+                if name < words.len() {
+                    self.recipe(at, tool, words.get(name));
+                }
+            }
             "exec" | "x" if base == "npm" => {
                 return self.run_package(at, words, texts, next, PackageRegistry::Npm);
             }
@@ -150,7 +252,10 @@ impl Reader<'_> {
             "t" | "tst" | "it" | "cit" | "install-test" => {
                 self.recipe(at, tool, Some(&CommandWord::known("test")));
             }
-            "test" | "start" | "stop" | "restart" => self.recipe(at, tool, words.get(verb)),
+            "restart" => ["restart", "stop", "start"]
+                .into_iter()
+                .for_each(|name| self.recipe(at, tool, Some(&CommandWord::known(name)))),
+            "test" | "start" | "stop" => self.recipe(at, tool, words.get(verb)),
             verb_name if has(&table().npm_verbs, verb_name) || base == "npm" => {}
             _ => self.recipe(at, tool, words.get(verb)),
         }
@@ -205,7 +310,7 @@ impl Reader<'_> {
         self.start(&words, &super::Call::default())?;
         self.wrapped = false;
         // The interpreter itself comes from the package, so only its arguments can be open.
-        let bare = |open: &crate::OpenWord| open.word.shown() == base;
+        let bare = |open: &OpenWord| open.word.shown() == base;
         if self.line.open_words.get(opens).is_some_and(bare) {
             self.line.open_words.remove(opens);
         }
@@ -274,32 +379,37 @@ impl Reader<'_> {
 
     /// Reads make, just and task.
     fn recipes(&mut self, at: usize, base: &str, words: &[CommandWord], texts: &Words<'_>) {
-        let tool = match base {
-            "just" => RecipeTool::Just,
-            "task" | "go-task" => RecipeTool::Task,
-            _ => RecipeTool::Make,
+        let options = &table().options;
+        let (tool, valued) = match base {
+            "just" => (RecipeTool::Just, &options.just),
+            "task" | "go-task" => (RecipeTool::Task, &options.task),
+            _ => (RecipeTool::Make, &options.make),
         };
+        if tool != RecipeTool::Make && texts.iter().flatten().any(|word| has(&options.recipe_lists, word)) {
+            return;
+        }
+        let valued: Vec<&str> = valued.iter().map(String::as_str).collect();
+        let values = option_values(texts, &valued);
+        let before = |index: usize, by: usize| index.checked_sub(by).map_or("", |index| text(texts, index));
         let mut any = false;
-        let mut index = 1_usize;
-        while let Some(word) = words.get(index) {
-            let option = text(texts, index);
-            if matches!(
-                option,
-                "--command" | "-c" | "--list" | "-l" | "--version" | "--help" | "-v" | "--summary" | "--show"
-            ) && tool != RecipeTool::Make
-            {
-                return;
+        for (index, word) in words.iter().enumerate().skip(1) {
+            let name = text(texts, index);
+            // `-j 4`, but `-j all`.
+            let is_count =
+                matches!(before(index, 1), "-j" | "-l" | "--jobs" | "--load-average" | "--max-load")
+                    && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let is_value = values.iter().any(|value| value.word == index && value.offset == 0)
+                || is_count
+                || before(index, 2) == "--set" && tool == RecipeTool::Just;
+            if name == "--" && tool == RecipeTool::Task {
+                break;
             }
-            if has(&table().options.make, option) {
-                index = index.saturating_add(1);
-            } else if !option.starts_with('-') && !crate::inner::is_assignment(option) {
-                // The other words of just are arguments of the first recipe.
-                if !(any && tool == RecipeTool::Just) {
-                    self.recipe(at, tool, Some(word));
-                }
+            // The other words of just are further recipes, or arguments of the first one.
+            let is_argument = any && tool == RecipeTool::Just && word.literal().is_none();
+            if !is_value && !name.starts_with('-') && !crate::inner::is_assignment(name) && !is_argument {
+                self.recipe(at, tool, Some(word));
                 any = true;
             }
-            index = index.saturating_add(1);
         }
         if !any {
             self.recipe(at, tool, None);
@@ -318,7 +428,6 @@ impl Reader<'_> {
         {
             return Ok(false);
         }
-        self.work_directory(at, base, words);
         let verb = operand(&texts, 1, values);
         let next = verb.saturating_add(1);
         let target = operand(&texts, next, values);
@@ -341,6 +450,9 @@ impl Reader<'_> {
                 }
             }
             ("deno", "task") => self.recipe(at, RecipeTool::Deno, words.get(target)),
+            ("bun", verb) if table().lifecycles.iter().any(|one| has(&one.verbs, verb)) => {
+                self.lifecycle(at, RecipeTool::Bun, verb, words.get(next..).unwrap_or_default());
+            }
             ("deno", "fmt" | "lint" | "check" | "cache" | "doc" | "info" | "upgrade" | "types")
             | (
                 "bun",
@@ -363,6 +475,22 @@ impl Reader<'_> {
             self.script_file(at, word);
         }
     }
+}
+
+fn is_make(base: &str) -> bool {
+    matches!(base, "make" | "gmake")
+}
+
+/// Returns the tool in `npm:SCRIPT`, as concurrently reads it.
+fn script_tool(name: &str) -> Option<RecipeTool> {
+    Some(match name {
+        "npm" | "node" => RecipeTool::Npm,
+        "pnpm" => RecipeTool::Pnpm,
+        "yarn" => RecipeTool::Yarn,
+        "bun" => RecipeTool::Bun,
+        "deno" => RecipeTool::Deno,
+        _ => return None,
+    })
 }
 
 /// Returns `true` if a word is a file and not the name of a recipe or program.

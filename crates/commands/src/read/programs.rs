@@ -1,5 +1,6 @@
 //! Starts a program: its own file, the commands in its arguments, and its environment.
 
+use super::options::values_of;
 use super::{Read, Reader, Values};
 use crate::inner::{InnerPart, inner, is_environment, option_texts};
 use crate::table::{self, Known, base_name, find, has};
@@ -62,12 +63,15 @@ impl Reader<'_> {
             }
         }
         self.depth = self.depth.saturating_add(1);
+        let place = self.place.clone();
+        self.work_directory(at, &base, words);
         if let Some(Known::Interpreter(one)) = find(&base) {
             self.interpret(at, one, &base, words, call)?;
         } else {
             self.loads(at, &base, words);
             self.arguments(at, &base, words, call)?;
         }
+        self.place = place;
         self.depth = self.depth.saturating_sub(1);
         Ok(self.output(words, call.input.as_ref()))
     }
@@ -140,6 +144,9 @@ impl Reader<'_> {
         if self.package(at, base, words, &texts)? {
             return Ok(());
         }
+        if base == "parallel" && found.parts.is_empty() {
+            return self.lines_of_commands(at, words, call);
+        }
         let elsewhere = table::wrapper(base).is_some_and(|one| one.elsewhere)
             || matches!(base, "docker" | "podman" | "nerdctl");
         let own = option_texts(&texts, base);
@@ -166,6 +173,22 @@ impl Reader<'_> {
             }
             self.elsewhere = self.elsewhere.saturating_sub(elsewhere);
         }
+        Ok(())
+    }
+
+    /// Reads `parallel` without a command: each line of its input is one.
+    fn lines_of_commands(&mut self, at: usize, words: &[CommandWord], call: &Call) -> Read<()> {
+        let mut files = values_of(words, &["-a", "--arg-file"]);
+        let after = words.iter().skip_while(|word| word.shown() != "::::");
+        files.extend(after.skip(1).cloned());
+        for file in &files {
+            self.file(at, file);
+        }
+        let Some(name) = words.first().filter(|_| files.is_empty()) else { return Ok(()) };
+        if let Some(values) = &call.input {
+            return self.code(at, CodeLanguage::Shell, name, values, None);
+        }
+        self.line.open_words.push(OpenWord { word: name.clone(), kind: OpenWordKind::Dynamic });
         Ok(())
     }
 
@@ -203,17 +226,10 @@ impl Reader<'_> {
         let mut environment = call.environment.clone();
         let place = self.place.clone();
         let options = words.get(1..from).unwrap_or_default();
-        for (index, word) in options.iter().enumerate() {
-            let shown = word.shown();
-            if wrapper.is_some_and(|one| one.assigns) && is_environment(shown) {
-                environment.extend(assignment(word));
-            }
-            let value = match shown.split_once('=') {
-                Some((name, _)) if chdir(base, name) => assignment(word).map(|(_, value)| value),
-                _ if chdir(base, shown) => options.get(index.saturating_add(1)).cloned(),
-                _ => None,
-            };
-            if let Some(target) = value {
+        if let Some(wrapper) = wrapper {
+            let assigned = options.iter().filter(|word| wrapper.assigns && is_environment(word.shown()));
+            environment.extend(assigned.filter_map(assignment));
+            for target in values_of(options, &wrapper.chdir) {
                 self.change_directory(&target);
             }
         }
@@ -354,12 +370,6 @@ fn with_placeholder(word: &CommandWord) -> CommandWord {
         all
     };
     CommandWord::new(word.shown(), word.values().map(split).collect())
-}
-
-fn chdir(base: &str, option: &str) -> bool {
-    let listed = table::wrapper(base).is_some_and(|one| has(&one.chdir, option));
-    let runs = matches!(base, "uv" | "npm" | "pnpm" | "yarn" | "poetry" | "pdm");
-    listed || runs && matches!(option, "--directory" | "--cwd" | "--prefix" | "--dir" | "-C")
 }
 
 /// Returns the known text at the end of a value, such as `/bin/node` of `${PREFIX}/bin/node`.

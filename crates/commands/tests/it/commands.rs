@@ -190,7 +190,7 @@ fn interpreters_have_options() {
             ("npm run build", "recipe:Npm:build"),
             ("npm --prefix x test", "recipe:Npm:test"),
             ("pnpm lint", "recipe:Pnpm:lint"),
-            ("pnpm install", ""),
+            ("pnpm install left-pad", ""),
             ("yarn dlx x", "package:x"),
             ("make -C x all", "recipe:Make:all"),
             ("make", "recipe:Make:"),

@@ -5,4 +5,5 @@ mod inner;
 mod limits;
 mod options;
 mod properties;
+mod recipes;
 mod support;

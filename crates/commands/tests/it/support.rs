@@ -33,9 +33,11 @@ pub(crate) fn target(target: &StartTarget) -> String {
         StartTarget::Module(name) => format!("module:{}", name.shown()),
         StartTarget::Package(package) => format!("package:{}", package.reference.shown()),
         StartTarget::Environment(path) => format!("env:{path}"),
-        StartTarget::Recipe { tool, name, file } => {
-            let file = file.as_ref().map(|file| format!("@{file}")).unwrap_or_default();
-            format!("recipe:{tool:?}:{}{file}", name.shown())
+        StartTarget::Recipe { tool, name, files, in_workspaces } => {
+            let files: Vec<String> = files.iter().map(|file| format!("@{file}")).collect();
+            let files = files.concat();
+            let workspaces = if *in_workspaces { "/*" } else { "" };
+            format!("recipe:{tool:?}{workspaces}:{}{files}", name.shown())
         }
         other => format!("{other:?}"),
     }

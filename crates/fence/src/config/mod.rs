@@ -2,6 +2,7 @@
 
 pub(crate) mod allow;
 
+use plugward_types::Part;
 use serde::Deserialize;
 use toml::de::DeValue;
 
@@ -254,7 +255,7 @@ pub(crate) fn glob_match(glob: &str, name: &str) -> bool {
     let Some(last) = parts.pop() else { return rest.is_empty() };
     for part in parts {
         match rest.find(part) {
-            Some(at) => rest = rest.get(at.saturating_add(part.len())..).unwrap_or_default(),
+            Some(at) => rest = rest.part(at.saturating_add(part.len())..),
             None => return false,
         }
     }

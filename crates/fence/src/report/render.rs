@@ -200,17 +200,11 @@ pub(crate) fn escape(text: &str) -> String {
         // A tab moves the cursor only within the line, and source code is full of them.
         if one == '\t' {
             out.push(one);
-        } else if one.is_control() || is_hidden(one) {
-            out.extend(one.escape_unicode());
         } else {
-            out.push(one);
+            plugward_types::escape::push(&mut out, one);
         }
     }
     out
-}
-
-const fn is_hidden(one: char) -> bool {
-    matches!(one, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Returns the byte range of the finding in the escaped line.

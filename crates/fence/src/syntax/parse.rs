@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use plugward_types::{LineColumn, LineEnds, LineIndex, Part};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 
@@ -71,17 +72,15 @@ pub(crate) fn forget_spans() {
 
 fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unparsed> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        let line = good.split(|byte| *byte == b'\n').count();
-        let tail = good.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-        let column = String::from_utf8_lossy(tail).chars().count() + 1;
-        Unparsed { line: clamp(line), column: clamp(column), what: "the file is not UTF-8".to_owned() }
+        let LineColumn { line, column } =
+            LineIndex::new(bytes, LineEnds::Lf).line_column(error.valid_up_to());
+        Unparsed { line, column, what: "the file is not UTF-8".to_owned() }
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // `#!` starts a shebang line unless the next token is `[`.
     if text.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('[')) {
         // The replacement has the same length, so that all positions stay the same.
-        return Ok(Cow::Owned(format!("//{}", text.get(2..).unwrap_or_default())));
+        return Ok(Cow::Owned(format!("//{}", text.part(2..))));
     }
     Ok(Cow::Borrowed(text))
 }

@@ -1,6 +1,6 @@
 //! Code that tries to evade the fence, with exactly the rules that have to report it.
 
-use plugward_fence::{DependencyKind, FenceConfig, PackageSpec, Sources, check};
+use plugward_fence::{DependencyKind, FenceConfig, FenceReport, Format, PackageSpec, Sources, check};
 use std::collections::BTreeMap;
 
 const CAPS: &str = "
@@ -19,6 +19,10 @@ impl PlainCapability { pub const LIMIT: u32 = 1; pub fn raw(&self) -> u32 { self
 ";
 
 fn reported(files: &[(&str, &str)]) -> Vec<String> {
+    report(files).findings().iter().map(|one| one.rule.to_string()).collect()
+}
+
+fn report(files: &[(&str, &str)]) -> FenceReport {
     let mut all: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
     all.insert("caps/src/lib.rs".to_owned(), CAPS.as_bytes().to_vec());
@@ -36,7 +40,7 @@ fn reported(files: &[(&str, &str)]) -> Vec<String> {
     config.require_forbid_unsafe = false;
     let mut report = check(&Sources::in_memory(&packages, &all), &config);
     report.retain_files(|file| !file.starts_with("caps/"));
-    report.findings().iter().map(|one| one.rule.to_string()).collect()
+    report
 }
 
 #[track_caller]
@@ -188,4 +192,19 @@ fn crates_that_do_not_forbid_unsafe_code_are_reported() {
     assert_eq!(crates(forbid, forbid, "#![forbid(unused, unsafe_code)]"), Vec::<String>::new());
     assert_eq!(crates("", forbid, forbid), ["caps/src/lib.rs"]);
     assert_eq!(crates(forbid, "#![deny(unsafe_code)]", ""), ["app/src/lib.rs", "app/src/main.rs"]);
+}
+
+#[test]
+fn source_lines_show_no_hidden_characters() {
+    // A line break ends the line.
+    let hidden = |one: char| plugward_types::escape::is_hidden(one) && !matches!(one, '\n' | '\r');
+    let all: Vec<char> = ('\0'..=char::MAX).filter(|one| hidden(*one)).collect();
+    // A long line is shown in part.
+    let line = |few: &[char]| {
+        format!("fn f() {{ /*{}*/ let _x = ScopedCapability {{ scope: 1 }}; }}\n", String::from_iter(few))
+    };
+    let code: String = all.chunks(4).map(line).collect();
+    let text = report(&[("app/src/main.rs", &format!("use caps::*;\n{code}"))]).render(Format::Text);
+    assert!(text.contains("u{2800}") && text.contains("u{e0041}"), "{text}");
+    assert_eq!(text.chars().find(|one| hidden(*one) && *one != '\t'), None);
 }

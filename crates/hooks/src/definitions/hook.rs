@@ -12,20 +12,12 @@ use crate::execution::services::{JudgeHook, LocalHook};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-        #[serde(rename_all = "lowercase")]
-        #[expect(clippy::exhaustive_enums, reason = "every host must handle a new value")]
-        pub enum $name {
-            $($(#[$item_doc])* $item,)*
-        }
-
-        impl $name {
-            /// Returns the name in reports.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$item => $word,)* }
-            }
+        plugward_types::named! {
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+            #[serde(rename_all = "lowercase")]
+            #[expect(clippy::exhaustive_enums, reason = "every host must handle a new value")]
+            pub enum $name { $($(#[$item_doc])* $item = $word,)* }
         }
     };
 }

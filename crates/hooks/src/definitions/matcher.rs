@@ -195,8 +195,8 @@ impl ArgumentRule {
             Self::Prefix(prefix) => prefix.split(' ').count(),
             Self::Any | Self::Glob(..) => usize::MAX,
         };
-        let first = text.split(' ').next().unwrap_or_default();
-        let name = first.rsplit('/').next().unwrap_or_default();
+        let first = text.split(' ').next().unwrap_or(text);
+        let name = first.rsplit('/').next().unwrap_or(first);
         let is_unclear =
             text.split(' ').take(count).any(|word| word.contains(WORD_SYNTAX)) || WRAPPERS.contains(&name);
         let by_name = text.replacen(first, name, 1);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use plugward_manifest::{Dialect, ManifestCode, SurfaceItem, SurfaceKind};
 
+use plugward_types::RawOutput;
+
 use crate::definitions::define::{Definition, Origin, place, shown};
 use crate::definitions::hook::{Handler, Hook, PluginDirectories, Scope, Step, View};
 use crate::definitions::matcher::Matcher;
@@ -42,16 +44,6 @@ pub struct RefusedSource {
     pub source: String,
     /// The stable code.
     pub code: String,
-}
-
-/// The hooks that see text before the secret scan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new choice")]
-pub enum RawOutput {
-    /// Managed and user hooks, and others with a grant.
-    ManagedAndUser,
-    /// All command hooks: the user's setting `hooks.raw = "all"`.
-    All,
 }
 
 /// The hooks of all sources, in the order in which they run.
@@ -244,7 +236,7 @@ impl PlanBuilder {
 
     fn unique(&mut self, id: &str) -> String {
         let id = shown(id, 256);
-        let stem = id.split(':').next().unwrap_or_default();
+        let stem = id.split(':').next().unwrap_or(&id);
         let stem = stem.trim_end_matches(|c: char| c.is_ascii_digit());
         let is_scope = matches!(stem, "managed" | "user" | "project" | "host");
         let id = if is_scope { format!("./{id}") } else { id };

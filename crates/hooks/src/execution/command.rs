@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
+use plugward_types::Part;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -232,7 +233,7 @@ impl<'a> Running<'a> {
     fn feed(&mut self) {
         let Some(stdin) = &mut self.stdin else { return };
         match stdin.write(self.input) {
-            Ok(count) => self.input = self.input.get(count..).unwrap_or_default(),
+            Ok(count) => self.input = self.input.part(count..),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                 return;
             }
@@ -305,7 +306,7 @@ fn read_some<P: Read>(pipe: &mut Option<P>, mut take: impl FnMut(&[u8])) {
     let Some(open) = pipe else { return };
     let mut buffer = vec![0; 64 << 10];
     match open.read(&mut buffer) {
-        Ok(count) if count > 0 => take(buffer.get(..count).unwrap_or_default()),
+        Ok(count) if count > 0 => take(buffer.part(..count)),
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
         Ok(_) | Err(_) => *pipe = None,
     }
@@ -334,10 +335,8 @@ impl Tail {
             self.0.drain(..end);
             // The same applies to a key whose first lines are missing.
             let text = String::from_utf8_lossy(&self.0);
-            if let Some(at) =
-                text.find("-----END").filter(|at| !text.get(..*at).unwrap_or_default().contains("-----BEGIN"))
-            {
-                self.0 = text.get(at..).unwrap_or_default().as_bytes().to_vec();
+            if let Some(at) = text.find("-----END").filter(|at| !text.part(..*at).contains("-----BEGIN")) {
+                self.0 = text.part(at..).as_bytes().to_vec();
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Runs the hooks of one event in order.
 
 use plugward_redact::{KnownSecrets, Output, OutputContent, Raw, Redacted, SecretFinding, ToolStatus};
+use plugward_types::Part;
 use serde_json::{Map, Value};
 
 use crate::definitions::hook::{CommandForm, Handler, Hook, OnFailure, Scope, Step, View};
@@ -342,7 +343,7 @@ impl<'d> Firing<'d> {
         self.laundered(hook, &laundered);
         if let Some((end, _)) = redacted.as_str().char_indices().nth(LONGEST_TEXT) {
             // Truncating comes after the scan, since half a secret is not recognized.
-            redacted = firewall.redact(Raw::new(redacted.as_str().get(..end).unwrap_or_default().to_owned()));
+            redacted = firewall.redact(Raw::new(redacted.as_str().part(..end).to_owned()));
         }
         redacted
     }

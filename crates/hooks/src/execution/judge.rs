@@ -7,6 +7,7 @@ use plugward_manifest::Dialect;
 use plugward_redact::{
     Firewall, LlmAccess, ModelRequest, Output, OutputContent, Raw, Redacted, RequestRole, TransportError,
 };
+use plugward_types::Part;
 use serde_json::Value;
 
 use crate::FireContext;
@@ -65,7 +66,7 @@ pub(crate) fn request(
     }
     if prompt.as_str().len() > PROMPT_BYTES {
         let end = (0..=PROMPT_BYTES).rev().find(|end| prompt.as_str().is_char_boundary(*end)).unwrap_or(0);
-        prompt = firewall.redact(Raw::new(prompt.as_str().get(..end).unwrap_or_default().to_owned()));
+        prompt = firewall.redact(Raw::new(prompt.as_str().part(..end).to_owned()));
     }
     let system = firewall.redact(Raw::new(SYSTEM.to_owned()));
     Ok(ModelRequest::new().with(RequestRole::System, system).with(RequestRole::User, prompt))

@@ -21,30 +21,26 @@ pub(super) fn add(found: &mut Collector<'_>, context: &Context, markets: &mut Ma
                 continue;
             }
             let id: Option<InstalledId> = format!("{name}@{market}").parse().ok();
-            match id.as_ref().and_then(|id| covered.wanted.remove_entry(id)) {
-                Some((id, wanted)) => {
-                    let marketplace = markets.of(found, &id).directory.clone();
-                    for (version, real) in unnamed {
-                        let install = context.recorded(found, &id, real, wanted.record.clone());
-                        let marketplace = marketplace.clone();
-                        found.add(Install { version: Some(version), marketplace, ..install });
-                    }
+            if let Some((id, wanted)) = id.as_ref().and_then(|id| covered.wanted.remove_entry(id)) {
+                let marketplace = markets.of(found, &id).directory.clone();
+                for (version, real) in unnamed {
+                    let install = context.recorded(found, &id, real, wanted.record.clone());
+                    let marketplace = marketplace.clone();
+                    found.add(Install { version: Some(version), marketplace, ..install });
                 }
-                None => {
-                    let recorded = id.as_ref().and_then(|id| covered.versions.get(id));
-                    let newest = recorded.into_iter().flatten().filter_map(|version| numbers(version)).max();
-                    let is_newer =
-                        |(version, _): &(String, PlacePath)| newest.is_some() && numbers(version) > newest;
-                    let (newer, older): (Vec<_>, Vec<_>) = unnamed.into_iter().partition(is_newer);
-                    for (version, real) in newer {
-                        if let Some(id) = &id {
-                            add_newer(found, context, id, version, real);
-                        }
-                    }
-                    if !older.is_empty() {
-                        leftover(found, context, &directory, id.as_ref(), older.len());
-                    }
+                continue;
+            }
+            let recorded = id.as_ref().and_then(|id| covered.versions.get(id));
+            let newest = recorded.into_iter().flatten().filter_map(|version| numbers(version)).max();
+            let is_newer = |(version, _): &(String, PlacePath)| newest.is_some() && numbers(version) > newest;
+            let (newer, older): (Vec<_>, Vec<_>) = unnamed.into_iter().partition(is_newer);
+            for (version, real) in newer {
+                if let Some(id) = &id {
+                    add_newer(found, context, id, version, real);
                 }
+            }
+            if !older.is_empty() {
+                leftover(found, context, &directory, id.as_ref(), older.len());
             }
         }
     }

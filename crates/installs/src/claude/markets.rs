@@ -65,7 +65,7 @@ impl Markets {
     fn read_record(&mut self, found: &mut Collector<'_>, path: &str, seed: Option<&String>) {
         let Some(file) = found.open(path, Syntax::Json) else { return };
         let Some(root) = found.parse(&file) else { return };
-        for member in root.members().unwrap_or_default() {
+        for member in root.members_or_none() {
             let record = place(path, &step("", member.key()));
             let location = member.node().get("installLocation");
             let mut known =
@@ -131,8 +131,10 @@ fn without_root<'p>(raw: &str, path: &'p str, root: &str) -> &'p str {
 impl KnownMarket {
     fn open(&self, found: &Collector<'_>) -> Market {
         let (directory, file) = self.file(found);
-        let mut market = Market { directory: Some(directory), ..Market::default() };
-        match market.fill(found, self, &file) {
+        let mut market = Market::default();
+        let filled = market.fill(found, self, &directory, &file);
+        market.directory = Some(directory);
+        match filled {
             // Of other marketplaces, the file only tells former names. The host runs their copies in the cache.
             Err(message) if self.is_in_place => market.fault = Some(fault(found, place(&file, ""), message)),
             Ok(()) | Err(_) => {}
@@ -152,8 +154,13 @@ impl KnownMarket {
 }
 
 impl Market {
-    fn fill(&mut self, found: &Collector<'_>, known: &KnownMarket, file: &str) -> Result<(), String> {
-        let directory = self.directory.clone().unwrap_or_default();
+    fn fill(
+        &mut self,
+        found: &Collector<'_>,
+        known: &KnownMarket,
+        directory: &str,
+        file: &str,
+    ) -> Result<(), String> {
         let Some(bytes) = found.machine.files.read(file).map_err(|fault| fault.message)? else {
             return Ok(());
         };
@@ -167,7 +174,7 @@ impl Market {
         }
         // The paths of a marketplace file that is the source itself are relative to the directory of that file.
         let parent = file.rsplit_once('/').map_or("", |(parent, _)| parent);
-        let base = if known.is_file { parent } else { directory.as_str() };
+        let base = if known.is_file { parent } else { directory };
         for entry in read.entries() {
             let Source::Local { path } = entry.source() else { continue };
             let path = without_root(entry.raw(), path, read.plugin_root());
@@ -185,7 +192,7 @@ impl Market {
         // The place of a refused entry is not known, so its plugin cannot be judged. If its source is invalid, only
         // the JSON contains its name.
         let root = json::parse(&bytes, &ParseLimits::marketplace()).ok();
-        let entries = root.as_ref().and_then(|root| root.get("plugins")?.items()).unwrap_or_default();
+        let entries = root.as_ref().map_or(&[][..], |root| root.items_of("plugins"));
         for entry in read.refused() {
             let name = entries.get(entry.index()).and_then(|node| node.get("name")?.as_str());
             let message = escape::line(&entry.errors().to_string()).into_owned();
@@ -202,7 +209,7 @@ impl Market {
 
     /// Returns the ids that the marketplace has renamed to this one.
     pub(super) fn former_ids(&self, id: &InstalledId, recorded: &BTreeSet<&InstalledId>) -> Vec<InstalledId> {
-        let market = id.market().unwrap_or_default();
+        let Some(market) = id.market() else { return Vec::new() };
         let names = self.former.get(id.name()).into_iter().flatten();
         let ids = names.filter_map(|name| format!("{name}@{market}").parse().ok());
         ids.filter(|id| !recorded.contains(id)).collect()

@@ -133,7 +133,7 @@ impl Settings {
                 let text = |member: &JsonMember<'_>| {
                     Some((member.key().to_owned(), member.node().as_str()?.to_owned()))
                 };
-                let members = root.get("env").and_then(JsonNode::members).unwrap_or_default();
+                let members = root.members_of("env");
                 self.env.extend(members.iter().filter_map(text));
             }
         });

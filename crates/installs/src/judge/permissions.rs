@@ -45,11 +45,9 @@ pub(crate) fn claude(judge: &Judge<'_>, root: &JsonNode<'_>, parts: &mut Parts) 
 /// Judges the permissions of Codex: at the top, and of the selected profile.
 pub(crate) fn codex(judge: &Judge<'_>, root: &JsonNode<'_>, parts: &mut Parts) {
     let selected = root.get("profile").and_then(JsonNode::as_str);
-    let profile = selected.and_then(|name| root.get("profiles")?.get(name));
-    for (table, before) in
-        [(Some(root), String::new()), (profile, format!("profiles.{}.", selected.unwrap_or_default()))]
-    {
-        let Some(table) = table else { continue };
+    let profile =
+        selected.and_then(|name| Some((root.get("profiles")?.get(name)?, format!("profiles.{name}."))));
+    for (table, before) in [(root, String::new())].into_iter().chain(profile) {
         for (name, value) in [("approval_policy", "never"), ("sandbox_mode", "danger-full-access")] {
             let found = member(table, name).filter(|found| found.node().as_str() == Some(value));
             if let Some(found) = found {
@@ -82,7 +80,7 @@ pub(crate) fn gemini(judge: &Judge<'_>, root: &JsonNode<'_>, parts: &mut Parts) 
         let is_any = |rule: &str| allows_any(rule, "run_shell_command") || allows_any(rule, "ShellTool");
         judge.allow(parts, allowed, &dotted(object, key), is_any);
     }
-    for server in root.get("mcpServers").and_then(JsonNode::members).unwrap_or_default() {
+    for server in root.members_of("mcpServers") {
         let Some(trust) = member(server.node(), "trust").filter(|trust| is_true(trust.node())) else {
             continue;
         };
@@ -96,7 +94,7 @@ pub(crate) fn gemini(judge: &Judge<'_>, root: &JsonNode<'_>, parts: &mut Parts) 
 impl Judge<'_> {
     /// Judges a list of rules that allow commands. A rule that allows a single command does not count.
     fn allow(&self, parts: &mut Parts, list: &JsonMember<'_>, name: &str, is_any: impl Fn(&str) -> bool) {
-        let rules = list.node().items().unwrap_or_default().iter().filter_map(JsonNode::as_str);
+        let rules = list.node().items_or_none().iter().filter_map(JsonNode::as_str);
         let any: Vec<Value> =
             rules.filter(|rule| is_any(rule)).map(|rule| Value::Text(rule.to_owned())).collect();
         if !any.is_empty() {

@@ -1,7 +1,7 @@
 //! Rules of Codex, in Starlark: which commands run outside its sandbox without a question.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
-use plugward_types::{Severity, Span};
+use plugward_types::{Part, Severity, Span};
 
 use super::NamedSetting;
 use crate::collector::shown;
@@ -89,15 +89,16 @@ fn has_tight_decision(call: &[Token<'_>]) -> bool {
     let mut calls = 0_usize;
     let mut is_tight = false;
     for (at, token) in call.iter().enumerate() {
-        let next = |step: usize| call.get(at + step).map(|token| token.text).unwrap_or_default();
+        let next = |step: usize| call.get(at + step).map(|token| token.text);
         match (token.kind, token.text) {
             (TokenKind::Sign, "(" | "[" | "{") => {
                 calls += usize::from(token.text == "(");
                 depth += 1;
             }
             (TokenKind::Sign, ")" | "]" | "}") => depth = depth.saturating_sub(1),
-            (TokenKind::Name, "decision") if depth == 1 && next(1) == "=" => {
-                is_tight = TIGHT.contains(&next(2).trim_matches(['"', '\''])) && matches!(next(3), "," | ")");
+            (TokenKind::Name, "decision") if depth == 1 && next(1) == Some("=") => {
+                is_tight = next(2).is_some_and(|word| TIGHT.contains(&word.trim_matches(['"', '\''])))
+                    && matches!(next(3), Some("," | ")"));
             }
             _ => {}
         }
@@ -111,9 +112,8 @@ fn statements(text: &str) -> Result<Vec<Vec<Token<'_>>>, RuleError> {
     let mut open: Vec<Token<'_>> = Vec::new();
     let mut current: Vec<Token<'_>> = Vec::new();
     let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+    while let Some((rest, first)) = text.get(at..).and_then(|rest| Some((rest, rest.chars().next()?))) {
         let fail = |message| Err(RuleError { at, message });
-        let first = rest.chars().next().unwrap_or_default();
         let length = match first {
             '\n' | ';' if open.is_empty() => {
                 done.push(core::mem::take(&mut current));
@@ -126,7 +126,7 @@ fn statements(text: &str) -> Result<Vec<Vec<Token<'_>>>, RuleError> {
                 let Some((kind, length)) = token(rest) else {
                     return fail("a string does not end, or a character is not part of Starlark");
                 };
-                let token = Token { kind, text: rest.get(..length).unwrap_or_default(), at };
+                let token = Token { kind, text: rest.part(..length), at };
                 let is_value = |token: &Token<'_>| match token.kind {
                     TokenKind::Name => !KEYWORDS.contains(&token.text),
                     TokenKind::Literal => true,
@@ -138,8 +138,8 @@ fn statements(text: &str) -> Result<Vec<Vec<Token<'_>>>, RuleError> {
                 match token.text {
                     "(" | "[" | "{" => open.push(token),
                     ")" | "]" | "}" if kind == TokenKind::Sign => {
-                        let pair = open.pop().map(|open| open.text).unwrap_or_default();
-                        if !matches!((pair, token.text), ("(", ")") | ("[", "]") | ("{", "}")) {
+                        let pair = (open.pop().map(|open| open.text), token.text);
+                        if !matches!(pair, (Some("("), ")") | (Some("["), "]") | (Some("{"), "}")) {
                             return fail("a bracket is closed that is not open");
                         }
                     }

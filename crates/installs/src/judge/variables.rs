@@ -64,7 +64,7 @@ impl Judge<'_> {
     /// Judges the variables of MCP servers.
     pub(crate) fn servers(&self, parts: &mut Parts, servers: &[JsonMember<'_>]) {
         for server in servers {
-            let members = server.node().get("env").and_then(JsonNode::members).unwrap_or_default();
+            let members = server.node().members_of("env");
             self.variables(parts, members, VariableReach::Server);
         }
     }
@@ -77,7 +77,7 @@ impl Judge<'_> {
                     self.variables(parts, members, VariableReach::Server);
                 }
                 _ if member.key() == "command" && member.node().as_str().is_some() => {
-                    self.stores(parts, member)
+                    self.stores(parts, member);
                 }
                 _ => self.variables_in(parts, member.node()),
             }
@@ -86,13 +86,13 @@ impl Judge<'_> {
 
     /// Judges the variables in the servers or hooks of a list or an object.
     pub(crate) fn variables_in(&self, parts: &mut Parts, node: &JsonNode<'_>) {
-        self.hooks(parts, node.members().unwrap_or_default());
-        node.items().unwrap_or_default().iter().for_each(|item| self.variables_in(parts, item));
+        self.hooks(parts, node.members_or_none());
+        node.items_or_none().iter().for_each(|item| self.variables_in(parts, item));
     }
 
     /// Judges a command that starts plugward with a variable that decides what plugward trusts.
     fn stores(&self, parts: &mut Parts, command: &JsonMember<'_>) {
-        let text = command.node().as_str().unwrap_or_default();
+        let Some(text) = command.node().as_str() else { return };
         if !text.contains("plugward") {
             return;
         }
@@ -208,7 +208,7 @@ impl Judge<'_> {
 
     fn endpoint_at(&self, parts: &mut Parts, node: &JsonNode<'_>, steps: &[&str], before: &str) {
         let Some((first, rest)) = steps.split_first() else { return };
-        let members = node.members().unwrap_or_default().iter();
+        let members = node.members_or_none().iter();
         for member in members.filter(|member| *first == "*" || *first == member.key()) {
             let name = format!("{before}.{}", member.key()).trim_start_matches('.').to_owned();
             let setting = NamedSetting { name: &name, span: member.key_span() };

@@ -106,8 +106,9 @@ impl Settings {
     /// Adds the plugins that the host runs in the directory of their marketplace.
     fn add_in_place(&self, found: &mut Collector<'_>) {
         for (id, (state, record)) in &self.enabled {
-            let market = id.market().unwrap_or_default();
-            let Some(directory) = self.directories.get(market) else { continue };
+            let Some(directory) = id.market().and_then(|market| self.directories.get(market)) else {
+                continue;
+            };
             let (key, record, state) = (found.key(id), record.clone(), *state);
             match place_in(found, directory, id.name()) {
                 Ok(path) => {

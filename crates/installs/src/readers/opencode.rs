@@ -47,7 +47,7 @@ pub(crate) fn read(found: &mut Collector<'_>) {
 }
 
 fn members<'n, 'f>(node: Option<&'n JsonNode<'f>>) -> &'n [JsonMember<'f>] {
-    node.and_then(JsonNode::members).unwrap_or_default()
+    node.map_or(&[], JsonNode::members_or_none)
 }
 
 /// Adds a package, and its copy if the host has one.
@@ -68,7 +68,7 @@ fn add_command(parts: &mut Parts, name: &str, node: &JsonNode<'_>) {
     for member in members(Some(node)).iter().filter(|member| member.key() != "command") {
         add_command(parts, &format!("{name}.{}", member.key()), member.node());
     }
-    for (number, item) in node.items().unwrap_or_default().iter().enumerate() {
+    for (number, item) in node.items_or_none().iter().enumerate() {
         add_command(parts, &format!("{name}.{number}"), item);
     }
 }

@@ -48,6 +48,14 @@ struct TableFile {
 }
 
 impl HostTable {
+    /// Returns the rows of the compiled-in table, none if it does not have the expected form, which a read reports.
+    #[must_use]
+    pub fn compiled_rows() -> &'static [HostRow] {
+        let table = Self::compiled();
+        debug_assert!(table.is_ok(), "the compiled-in table of hosts has an error");
+        table.map_or(&[], Self::rows)
+    }
+
     /// Returns the compiled-in table.
     ///
     /// # Errors
@@ -98,7 +106,7 @@ impl HostTable {
 #[must_use]
 pub fn project_directory_names() -> &'static BTreeSet<&'static str> {
     static NAMES: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
-        let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+        let rows = HostTable::compiled_rows();
         let places = rows.iter().flat_map(HostRow::places);
         let first =
             places.filter_map(|place| place.strip_prefix("./")?.split_once('/').map(|(first, _)| first));
@@ -110,7 +118,7 @@ pub fn project_directory_names() -> &'static BTreeSet<&'static str> {
 /// Returns `true` for a place of a project or user that a row before this one has too.
 pub(crate) fn is_shared(place: &str, id: &str) -> bool {
     static FIRST: LazyLock<BTreeMap<&'static str, &'static str>> = LazyLock::new(|| {
-        let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+        let rows = HostTable::compiled_rows();
         let mut first = BTreeMap::new();
         for row in rows {
             for place in row.places().filter(|place| !place.starts_with("@/")) {

@@ -223,6 +223,17 @@ events! {
         /// The plugin.
         plugin: String = "plugin",
     }
+    /// A host asked before it installed something, and was not told to stop.
+    PluginGated = "plugin_gated" {
+        /// The host.
+        host: String = "host",
+        /// The id or name under which the host will list it.
+        plugin: String = "plugin",
+        /// The digest of its tree.
+        digest: String = "digest",
+        /// The answer.
+        outcome: LoadVerdict = "outcome",
+    }
     /// A plugin was refused, because it differs from its pin.
     PinRefused = "pin_refused" {
         /// The plugin.
@@ -247,6 +258,19 @@ events! {
         plugin: String = "plugin",
         /// The digest of the approved bytes.
         digest: String = "digest",
+        /// The risk according to the audit.
+        risk: String = "risk",
+    }
+    /// A language model replied to an audit. A stored audit without such a record does not count.
+    PluginAudited = "plugin_audited" {
+        /// The plugin.
+        plugin: String = "plugin",
+        /// The digest of the audited bytes.
+        digest: String = "digest",
+        /// The digest of the audit.
+        audit: String = "audit",
+        /// The client and the model.
+        model: String = "model",
         /// The risk according to the audit.
         risk: String = "risk",
     }
@@ -438,8 +462,10 @@ impl LedgerEvent {
                 | Self::PinRefused { .. }
                 | Self::ApprovalGiven { .. }
                 | Self::ApprovalRevoked { .. }
+                | Self::PluginAudited { .. }
                 | Self::PluginDenied { .. }
                 | Self::PluginUndenied { .. }
+                | Self::PluginGated { .. }
                 | Self::ExceptionUsed { .. }
                 | Self::CapabilityMinted { .. }
                 | Self::BundleMinted { .. }
@@ -476,9 +502,11 @@ impl LedgerEvent {
             | Self::PinsStored { .. }
             | Self::PluginDenied { .. }
             | Self::PluginUndenied { .. }
+            | Self::PluginGated { .. }
             | Self::PinRefused { .. }
             | Self::ApprovalGiven { .. }
             | Self::ApprovalRevoked { .. }
+            | Self::PluginAudited { .. }
             | Self::ExceptionUsed { .. }
             | Self::LaunchEnded { .. } => None,
         }

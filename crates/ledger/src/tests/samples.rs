@@ -63,9 +63,11 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<L
         LedgerEvent::PinsStored { file: t(), pins: 12 },
         LedgerEvent::PluginDenied { plugin: t(), digest: some() },
         LedgerEvent::PluginUndenied { plugin: t() },
+        LedgerEvent::PluginGated { host: t(), plugin: t(), digest: t(), outcome: LoadVerdict::Ask },
         LedgerEvent::PinRefused { plugin: t(), digest: t(), old: some() },
         LedgerEvent::ApprovalGiven { plugin: t(), digest: t(), risk: t() },
         LedgerEvent::ApprovalRevoked { plugin: t(), digest: t(), risk: t() },
+        LedgerEvent::PluginAudited { plugin: t(), digest: t(), audit: t(), model: t(), risk: t() },
         LedgerEvent::ExceptionUsed { setting: t(), reason: t() },
         LedgerEvent::CapabilityMinted {
             workflow: t(),

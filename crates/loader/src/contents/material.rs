@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_manifest::json::{ParseLimits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{BaselineError, Baselines, ChangeClass, Classify, Facts, NewBaseline, TreeEntryKind};
-use plugward_tree_lock::{Excludes, Snapshot};
-use plugward_types::Digest;
+use plugward_tree_lock::Snapshot;
+use plugward_types::{Digest, Part};
 
 use crate::contents::closure::Closure;
 use crate::contents::shared::{Content, SharedRoots};
@@ -173,7 +173,7 @@ fn put(
 }
 
 fn preimage(snapshot: &Snapshot, facts: &Facts) -> String {
-    let list = Excludes::new(facts.exclude.iter().map(String::as_str)).unwrap_or_default();
+    let list = crate::contents::trees::excludes_of(facts);
     crate::contents::trees::preimage(snapshot, &list)
 }
 
@@ -210,10 +210,10 @@ pub fn entry_parts(entry: &str) -> BTreeMap<String, String> {
 fn top_level(text: &[u8], limits: &ParseLimits) -> BTreeMap<String, String> {
     let Ok(root) = parse(text, limits) else { return BTreeMap::new() };
     let value = |node: &plugward_manifest::json::JsonNode<'_>| {
-        let raw = text.get(node.span().start..node.span().end).unwrap_or_default();
+        let raw = text.part(node.span().start..node.span().end);
         node.as_str().map_or_else(|| String::from_utf8_lossy(raw).into_owned(), str::to_owned)
     };
-    let members = root.members().unwrap_or_default();
+    let members = root.members_or_none();
     members.iter().map(|member| (member.key().to_owned(), value(member.node()))).collect()
 }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use plugward_redact::{Firewall, Raw, RedactAction, RuleSelection, SecretFinding, Settings, ViewMode};
 use plugward_scanner::{Content, Entry, EntryState, MatchCache, ScanReport};
-use plugward_types::{Digest, FileRole, Finding, RuleId, Severity, Span};
+use plugward_types::{Digest, FileRole, Finding, Part, RuleId, Severity, Span};
 
 use crate::state::scan_records::record_key;
 
@@ -60,8 +60,7 @@ pub(crate) fn look(
         let own = report.findings();
         let from = own.partition_point(|finding| finding.path.as_str() < entry.path);
         let known: Vec<Span> = own
-            .get(from..)
-            .unwrap_or_default()
+            .part(from..)
             .iter()
             .take_while(|finding| finding.path == entry.path)
             .filter(|finding| finding.rule.family() == "secret")
@@ -121,12 +120,12 @@ struct OffsetLocator<'a> {
 impl OffsetLocator<'_> {
     fn of(&mut self, to: usize) -> (u32, u32) {
         while self.at < to {
-            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let rest = self.bytes.rest(self.at);
             let ends = matches!(rest, [b'\n', ..]) || matches!(rest, [b'\r', next, ..] if *next != b'\n');
             let len = match rest {
                 [] => return (self.line, self.column),
                 [0xC0..=0xFF, ..] => {
-                    let head = rest.get(..4.min(rest.len())).unwrap_or_default();
+                    let head = rest.head(4);
                     let chunk = head.utf8_chunks().next();
                     let first = chunk.and_then(|chunk| chunk.valid().chars().next());
                     first.map_or(1, char::len_utf8)

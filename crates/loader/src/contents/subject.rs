@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::contents::material::Material;
 use crate::discovery::key::OldPlace;
 use plugward_pinstore::{Facts, ObservedPlugin};
-use plugward_tree_lock::{CodewizardDigest, Excludes, LockEntry};
+use plugward_tree_lock::{CodewizardDigest, LockEntry};
 use plugward_types::{Digest, PluginKey, TreeDigest};
 
 /// What a pin or a lock entry of one plugin would cover.
@@ -63,7 +63,7 @@ impl Subject {
     #[must_use]
     pub fn lock_entry(&self, path: &str) -> LockEntry {
         let facts = self.facts();
-        let listed = Excludes::new(facts.exclude.iter().map(String::as_str)).unwrap_or_default();
+        let listed = crate::contents::trees::excludes_of(facts);
         // A lockfile inside the tree that it lists cannot cover itself.
         let (tree, exclude) = match self.without_lock {
             Some(tree) if path == "." => (tree, crate::contents::trees::with_lock_files(&listed)),

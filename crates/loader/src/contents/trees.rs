@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_pinstore::Facts;
 use plugward_tree_lock::{EntryKind, Excludes, ListCheck, Snapshot, TreeList};
 use plugward_types::{Digest, TreeDigest};
 
@@ -9,8 +10,8 @@ use crate::discovery::discover::CONTROL;
 
 /// Returns the digest under other excludes, or `None` if the snapshot lacks files that they include.
 ///
-/// Version control directories are never read, and the preimage lists exactly the given names. So a pin or a lock entry
-/// matches whether or not the directory is a repository now.
+/// Version control directories are not read, and the preimage lists exactly the given names. So a pin or a lock entry
+/// matches whether or not the directory is a repository now. A file that has the name of one is never left out.
 pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDigest> {
     if excludes == snapshot.exclude() {
         return Some(*snapshot.digest());
@@ -20,7 +21,8 @@ pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDige
 
 fn list_under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeList> {
     let unread = || snapshot.exclude().iter().filter(|name| !excludes.contains(name));
-    if unread().any(|name| !CONTROL.contains(&name)) {
+    let is_file = |name: &str| CONTROL.contains(&name) && snapshot.get(name).is_some();
+    if unread().any(|name| !CONTROL.contains(&name)) || excludes.iter().any(is_file) {
         return None;
     }
     let all = Excludes::new(excludes.iter().chain(unread())).ok()?;
@@ -28,9 +30,20 @@ fn list_under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeList> {
     if unread().next().is_none() {
         return Some(list);
     }
-    let is_unread = |line: &&str| line.strip_prefix("exclude ").is_none_or(|name| excludes.contains(name));
-    let lines: Vec<&str> = list.as_str().lines().filter(is_unread).collect();
+    naming(&list, excludes)
+}
+
+/// Returns a list that names only the given excludes.
+fn naming(list: &TreeList, excludes: &Excludes) -> Option<TreeList> {
+    let is_listed = |line: &&str| line.strip_prefix("exclude ").is_none_or(|name| excludes.contains(name));
+    let lines: Vec<&str> = list.as_str().lines().filter(is_listed).collect();
     TreeList::parse(&format!("{}\n", lines.join("\n"))).ok()
+}
+
+/// Returns the digest that the tree had under the given excludes before a lockfile was written into it.
+pub(crate) fn before_lock(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDigest> {
+    let list = list_under(snapshot, &with_lock_files(excludes))?;
+    Some(*naming(&list, excludes)?.digest())
 }
 
 /// Returns the excludes together with the lockfile and signature at the top of the tree.
@@ -43,6 +56,27 @@ pub(crate) fn with_lock_files(excludes: &Excludes) -> Excludes {
 /// Returns the digest without the lockfile at the top of the tree.
 pub(crate) fn without_lock(snapshot: &Snapshot) -> Option<TreeDigest> {
     under(snapshot, &with_lock_files(snapshot.exclude()))
+}
+
+/// The files that OpenClaw writes into a skill when it installs it.
+const WRITTEN_BY_HOSTS: [&str; 2] = [".clawhub/origin.json", ".openclaw/source-origin.json"];
+
+/// Returns the digests that a directory can have had before its host installed it: as a repository, and without the files
+/// that the host writes.
+pub(crate) fn before_installation(snapshot: &Snapshot) -> BTreeSet<TreeDigest> {
+    let excludes = snapshot.exclude();
+    let repository = Excludes::new(excludes.iter().chain([".git"])).ok();
+    let lists = core::iter::once(excludes).chain(&repository).filter_map(|one| list_under(snapshot, one));
+    let is_written = |line: &str| {
+        let path = line.splitn(4, ' ').nth(3);
+        path.is_some_and(|path| WRITTEN_BY_HOSTS.contains(&path))
+    };
+    let both = lists.flat_map(|list| {
+        let lines: Vec<&str> = list.as_str().lines().filter(|line| !is_written(line)).collect();
+        let own = TreeList::parse(&format!("{}\n", lines.join("\n"))).ok();
+        [Some(*list.digest()), own.map(|list| *list.digest())]
+    });
+    both.flatten().collect()
 }
 
 /// Returns the digest of a directory inside the snapshot, as if it had been read by itself.
@@ -72,6 +106,13 @@ pub(crate) fn files<'e>(
     let is_excluded = |path: &str| path.split('/').next().is_some_and(|top| exclude.contains(top));
     let entries = snapshot.entries().filter(|entry| !is_excluded(entry.path()));
     entries.map(|entry| (entry.path().to_owned(), *entry.digest())).collect()
+}
+
+/// Returns the names that were excluded when a tree was read.
+pub(crate) fn excludes_of(observed: &Facts) -> Excludes {
+    let names = Excludes::new(observed.exclude.iter().map(String::as_str));
+    debug_assert!(names.is_ok(), "names that no tree can exclude: {:?}", observed.exclude);
+    names.unwrap_or_default()
 }
 
 /// Returns the preimage under other excludes, or the snapshot's own if that cannot be computed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plugward_manifest::{Dialect, FileView, Files, Manifest};
+use plugward_manifest::{Dialect, FileView, Files, Manifest, MarketplaceEntry};
 use plugward_scanner::{Content, Entry, RoleHint};
 use plugward_tree_lock::{EntryKind, ResolvedEntry, Snapshot};
 use plugward_types::SurfaceDigest;
@@ -80,6 +80,8 @@ pub(crate) struct View {
     pub(crate) dialect: Dialect,
     /// `None` if the manifest of this dialect was refused.
     pub(crate) manifest: Option<Manifest>,
+    /// The marketplace entry that only this view merges.
+    pub(crate) entry: Option<MarketplaceEntry>,
 }
 
 /// Returns the manifests that could be read.

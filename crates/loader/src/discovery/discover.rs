@@ -13,7 +13,7 @@ use plugward_types::{PlacePath, PluginKey};
 
 use crate::discovery::installed::{InstalledPlace, PROJECT_LABEL, definition};
 use crate::discovery::markets::{MarketListing, Markets};
-use crate::discovery::roots::{Reach, Root, RootSearch, Upward, ancestors, inside, join};
+use crate::discovery::roots::{Reach, Root, RootSearch, Upward, ancestors, inside, join, normalized};
 use crate::discovery::unmarked::{PlaceForm, contains_plugins, dialects_by_contents, form_of};
 use crate::report::{Gate, Skipped};
 use crate::run::options::{CheckOptions, Watch};
@@ -50,6 +50,8 @@ pub(crate) struct PluginPlace {
     pub(crate) named: Option<MarketListing>,
     /// The marketplace entry of the directory itself, which a lockfile next to the marketplace file lists.
     pub(crate) listed: Option<MarketListing>,
+    /// The other entries for the directory that add something to it.
+    pub(crate) further: Vec<MarketListing>,
     /// What a host's records say about the place.
     pub(crate) installed: Option<Arc<InstalledPlace>>,
     /// The error of a marketplace file above the directory: its entry for this plugin is unknown.
@@ -395,7 +397,7 @@ impl Walk<'_> {
                 FileKind::Symlink if self.inside.is_none() => {
                     // A pinned directory that became a symlink is reported separately.
                     if !self.is_absent(&child) {
-                        self.skip(&child, "a symlink, which is not followed");
+                        self.link(&child);
                     }
                     continue;
                 }
@@ -410,6 +412,48 @@ impl Walk<'_> {
             }
         }
         sight
+    }
+
+    /// Names a symlink. A host follows it, so a plugin behind it that this search does not reach is an open end.
+    fn link(&mut self, link: &str) {
+        let target = self.root.jail.read_link(link).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let target = target.and_then(|target| {
+            let place = self.root.top.join(link).ok()?.parent()?;
+            let path = if target.starts_with('/') { target } else { format!("{}/{target}", place.as_str()) };
+            self.root.inside(&PlacePath::new(&normalized(&path)).ok()?).map(str::to_owned)
+        });
+        let is_searched = |target: &String| {
+            inside(target, &self.root.dir).is_some() || inside(&self.root.dir, target).is_some()
+        };
+        let why = match target {
+            Some(target) if is_searched(&target) => "a symlink to a directory or file that is searched",
+            Some(target) if !self.holds_plugin(&target) => "a symlink to something else than a plugin",
+            _ => {
+                let message = format!(
+                    "{}: a symlink that leads out of the search; check the directory that it names",
+                    self.shown(link)
+                );
+                self.found.seen = SearchExtent::Partial;
+                self.notice("discover/link", message);
+                "a symlink, which is not followed"
+            }
+        };
+        self.skip(link, why);
+    }
+
+    /// Returns `true` if a directory, or one directly in it, may be loaded by a host.
+    fn holds_plugin(&self, dir: &str) -> bool {
+        let Ok(listing) = self.root.jail.list(dir, NAMES) else {
+            return self.root.jail.metadata(dir).is_err_and(|error| !is_absent(&error));
+        };
+        let is_one = |dir: &str| {
+            let names = Names::of(self.root.jail.list(dir, NAMES).ok().as_ref());
+            self.is_marked(dir, &names) || form_of(self.root, dir, &names, || true).is_some()
+        };
+        let mut names = listing.entries().iter().filter(|entry| entry.kind() == FileKind::Directory);
+        listing.is_truncated()
+            || is_one(dir)
+            || names.any(|entry| is_one(&join(dir, &String::from_utf8_lossy(entry.name()))))
     }
 
     fn is_absent(&self, dir: &str) -> bool {
@@ -466,6 +510,9 @@ impl Walk<'_> {
             }
             None => listed.clone(),
         };
+        // A record names the entry that its host loads.
+        let further =
+            if installed.is_some() { Vec::new() } else { self.markets.further_entries(dir, &reach) };
         let (root, dir) = (self.number, dir.to_owned());
         self.found.places.push(PluginPlace {
             root,
@@ -475,6 +522,7 @@ impl Walk<'_> {
             form,
             named,
             listed,
+            further,
             installed,
             broken,
         });

@@ -97,6 +97,22 @@ impl InstallRecords {
         records
     }
 
+    /// Creates the records of a host that is about to install a directory, under the key that it will have there. Without a
+    /// key, it has that of its place.
+    #[must_use]
+    pub fn about_to_install(
+        host: HostName,
+        place: PlacePath,
+        key: Option<PluginKey>,
+        kind: InstallKind,
+    ) -> Self {
+        let key = key.unwrap_or_else(|| PluginKey::Placed(place.clone()));
+        let label = host.to_string();
+        let new = InstalledPlace::new(place.clone(), kind, BTreeSet::from([host]));
+        let one = InstalledPlace { keys: vec![key], label, ..new };
+        Self { places: BTreeMap::from([(place, Arc::new(one))]), ..Self::default() }
+    }
+
     /// Returns the path that identifies an install. Two hosts can read different parts of one file, which are then
     /// judged one by one.
     fn address(merged: &BTreeMap<PlacePath, InstalledPlace>, install: &Install) -> PlacePath {

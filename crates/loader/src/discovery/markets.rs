@@ -35,9 +35,8 @@ pub(crate) struct Markets {
 /// The marketplace files of one directory.
 #[derive(Debug, Default)]
 struct DirectoryMarkets {
-    /// By the plugin's directory, relative to the root's jail. The first entry for a directory
-    /// counts.
-    named: BTreeMap<String, MarketListing>,
+    /// By the plugin's directory, relative to the root's jail. The first entry for a directory names the plugin.
+    named: BTreeMap<String, Vec<MarketListing>>,
     /// By the name of the entry, whatever its source is. Hosts copy plugins, so a copy is found by its name.
     by_name: BTreeMap<String, MarketListing>,
     broken: Option<Reason>,
@@ -67,7 +66,16 @@ impl Markets {
     /// A plugin's own file comes last, so that it cannot hide what the marketplace above it adds.
     pub(crate) fn entry(&self, dir: &str, reach: &Reach) -> Option<&MarketListing> {
         let above = ancestors(dir).take_while(|above| inside(above, &reach.outer).is_some());
-        above.chain([dir]).find_map(|at| self.read.get(at)?.named.get(dir))
+        above.chain([dir]).find_map(|at| self.read.get(at)?.named.get(dir)?.first())
+    }
+
+    /// Returns the other entries for a directory that add something to it. A host can load the directory as any of them.
+    pub(crate) fn further_entries(&self, dir: &str, reach: &Reach) -> Vec<MarketListing> {
+        let above = ancestors(dir).take_while(|above| inside(above, &reach.outer).is_some());
+        let all = above.chain([dir]).filter_map(|at| self.read.get(at)?.named.get(dir)).flatten();
+        let mut seen: BTreeSet<&str> =
+            self.entry(dir, reach).map(|first| first.entry.canonical()).into_iter().collect();
+        all.filter(|one| one.entry.has_components() && seen.insert(one.entry.canonical())).cloned().collect()
     }
 
     /// Returns the error of a marketplace file above a directory, if one cannot be used.
@@ -173,7 +181,7 @@ impl DirectoryMarkets {
                 Some(shorter) if !is_there(path) => join(dir, shorter),
                 Some(_) | None => join(dir, path),
             };
-            self.named.entry(place).or_insert(listing);
+            self.named.entry(place).or_default().push(listing);
         }
     }
 }

@@ -203,6 +203,19 @@ pub(crate) fn join(dir: &str, name: &str) -> String {
     }
 }
 
+/// Removes `.` of an absolute path, and each `..` with the component before it.
+pub(crate) fn normalized(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
 /// Returns the rest of a path inside a directory: `.` for the directory itself, `None` outside it.
 pub(crate) fn inside<'p>(path: &'p str, dir: &str) -> Option<&'p str> {
     match path.strip_prefix(dir) {

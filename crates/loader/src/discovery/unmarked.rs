@@ -84,7 +84,7 @@ fn json_form(jail: &Jail, dir: &str, names: &Names) -> Option<&'static str> {
         return Some(HOOKS);
     }
     let servers = |root: &JsonNode<'_>| {
-        let all = root.get("mcpServers").unwrap_or(root).members().unwrap_or_default();
+        let all = root.get("mcpServers").unwrap_or(root).members_or_none();
         all.iter().any(|one| one.node().get("command").is_some() || one.node().get("url").is_some())
     };
     if let Some(file) = SERVERS.into_iter().find(|file| is(file, &servers)) {

@@ -142,7 +142,7 @@ fn report(check: &ApprovalCheck, stored: Option<&Approval>) -> ApprovalReport {
 fn judge(outcome: &mut GateOutcome, check: &ApprovalCheck, options: &CheckOptions) {
     const NO_APPROVAL: &str =
         "audit this version and approve it, or set plugins.approval = \"off\" in your own settings";
-    let code = check.code().unwrap_or_default();
+    let Some(code) = check.code() else { return };
     let required = options.approval == ApprovalRule::Required;
     match check {
         ApprovalCheck::None if required => {

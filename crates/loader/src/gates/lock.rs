@@ -126,8 +126,8 @@ impl LockFiles {
     /// counts. Further up, where a planted project mark could hide them, those with an entry for the place
     /// count.
     ///
-    /// The plugin's own lockfile counts only if there is none above it, the plugin is a project, and the
-    /// user checks that project. Otherwise a plugin could vouch for itself.
+    /// The plugin's own lockfile counts only if there is none above it, the plugin is a project or in none, and the
+    /// user checks it by itself. Otherwise a plugin could vouch for itself.
     pub(crate) fn covering(
         &self,
         place: &PluginPlace,
@@ -144,7 +144,9 @@ impl LockFiles {
             }
         }
         let is_project = place.reach.project.as_deref() == Some(&place.dir);
-        if all.is_empty() && is_project && inside(&root.dir, &place.dir).is_some() {
+        // The archive of a repository has no mark of a project.
+        let is_archive = place.reach.project.is_none() && place.installed.is_none() && root.dir == place.dir;
+        if all.is_empty() && (is_archive || is_project && inside(&root.dir, &place.dir).is_some()) {
             let lock = self.of(root, &place.dir, verifiers);
             if !matches!(*lock, DirectoryLock::Absent) {
                 all.push(LocatedLock { dir: place.dir.clone(), lock });
@@ -347,8 +349,26 @@ impl LockGate<'_> {
         {
             reason.message.push_str(&differing(file, &self.path, self.snapshot));
         }
+        if check == LockCheck::Match && !self.files_belong(file) {
+            return LockMatch::Nothing;
+        }
         self.explain(file);
         says
+    }
+
+    /// Compares the files that an entry lists, which its tree covers, and returns `true` if they are the same.
+    fn files_belong(&mut self, file: &LockFile) -> bool {
+        let differ = differing_files(file, &self.path, self.snapshot);
+        // The list of an entry with several trees is that of one.
+        if differ.is_empty() || file.get(&self.path).is_none_or(|entry| entry.tree.len() > 1) {
+            return true;
+        }
+        let message =
+            format!("{NAME} lists this tree, but its list of files belongs to another\n{}", shown(&differ));
+        let help = "the entry was edited by hand: write it again with `plugward lock --files DIR`";
+        self.result.report.state = LockState::Malformed;
+        self.result.outcome.add("lock/malformed", Weight::Integrity, message, help);
+        false
     }
 
     fn decide(&mut self, check: &LockCheck, context: &Context<'_>) -> LockMatch {
@@ -501,22 +521,29 @@ fn differing(file: &LockFile, path: &str, snapshot: &Snapshot) -> String {
     if entry.files.is_empty() {
         return String::new();
     }
-    let found = trees::files(snapshot, entry.exclude.iter());
-    let names: BTreeSet<&String> = entry.files.keys().chain(found.keys()).collect();
-    let differ: Vec<&str> = names
-        .into_iter()
-        .filter(|name| entry.files.get(*name) != found.get(*name))
-        .map(String::as_str)
-        .collect();
+    let differ = differing_files(file, path, snapshot);
     if differ.is_empty() {
         return "\nonly kinds or execute bits of files differ".to_owned();
     }
-    let shown = differ.iter().take(FILES_SHOWN).copied().collect::<Vec<_>>().join(", ");
-    let more = match differ.len().saturating_sub(FILES_SHOWN) {
+    format!("\n{}", shown(&differ))
+}
+
+/// Returns the files that differ from those that an entry lists; none if it lists no files.
+fn differing_files(file: &LockFile, path: &str, snapshot: &Snapshot) -> BTreeSet<String> {
+    let Some(entry) = file.get(path).filter(|entry| !entry.files.is_empty()) else { return BTreeSet::new() };
+    let found = trees::files(snapshot, entry.exclude.iter());
+    let differs = |name: &&String| entry.files.get(*name) != found.get(*name);
+    entry.files.keys().chain(found.keys()).filter(differs).cloned().collect()
+}
+
+/// Returns a line with the names of files.
+fn shown(files: &BTreeSet<String>) -> String {
+    let names = files.iter().take(FILES_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = match files.len().saturating_sub(FILES_SHOWN) {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    format!("\ndiffering files: {shown}{more}")
+    format!("differing files: {names}{more}")
 }
 
 const fn state(check: &LockCheck) -> LockState {

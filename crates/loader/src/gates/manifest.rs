@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::{
-    Dialect, DialectResult, FileMode, Files, MAIN_FILES, Manifest, ManifestErrors, MapFiles, MissingManifest,
-    PluginContext,
+    Dialect, DialectResult, FileMode, Files, MAIN_FILES, Manifest, ManifestErrors, MapFiles,
+    MarketplaceEntry, MissingManifest, PluginContext,
 };
 use plugward_pinstore::ReviewedDigests;
 use plugward_sandbox_path::Jail;
@@ -43,10 +43,27 @@ pub(crate) fn gate(
     let is_known = place.named.is_some() || place.installed.is_some();
     let found = if found.is_empty() && is_known { one(Dialect::Claude) } else { found };
     let (found, others) = for_hosts(found, place);
-    let (views, mut outcome) = views(found);
+    let (mut read, mut outcome) = views(found);
     outcome.notices.extend(others);
+    for entry in unmerged(place, &read, options) {
+        let manifest = plugward_manifest::read(Dialect::Claude, &files, &at.with_entry(&entry));
+        let (more, found) = views(vec![DialectResult { dialect: Dialect::Claude, manifest }]);
+        read.extend(more.into_iter().map(|view| View { entry: Some(entry.clone()), ..view }));
+        outcome.reasons.extend(found.reasons);
+        outcome.notices.extend(found.notices);
+    }
     refuse_hidden_name(place, &mut outcome);
-    (views, outcome)
+    (read, outcome)
+}
+
+/// Returns the marketplace entries that no manifest of the directory merges, and that add something that runs.
+fn unmerged(place: &PluginPlace, views: &[View], options: &CheckOptions) -> Vec<MarketplaceEntry> {
+    if options.dialect.is_some_and(|only| !merges(only)) {
+        return Vec::new();
+    }
+    let is_merged = views.iter().any(|view| merges(view.dialect));
+    let named = place.named.iter().filter(|named| !is_merged && named.entry.has_components());
+    named.chain(&place.further).map(|listing| listing.entry.clone()).collect()
 }
 
 /// Asks about a manifest of an unknown version of its schema, unless a person agreed to these contents.
@@ -144,7 +161,7 @@ pub(crate) fn without_tree(
     outcome.notices.clear();
     for dialect in dialects {
         if !read.iter().any(|view| view.dialect == dialect) {
-            read.push(View { dialect, manifest: None });
+            read.push(View { dialect, manifest: None, entry: None });
         }
     }
     (read, outcome)
@@ -180,7 +197,7 @@ fn views(found: Vec<DialectResult>) -> (Vec<View>, GateOutcome) {
                 None
             }
         };
-        views.push(View { dialect, manifest });
+        views.push(View { dialect, manifest, entry: None });
     }
     (views, outcome)
 }
@@ -228,18 +245,22 @@ pub(crate) fn digests(dialects: &[Dialect], snapshot: &Snapshot) -> BTreeMap<&'s
 /// Returns the marketplace entry that a pin covers, even if this run does not check the dialect that it
 /// changes.
 pub(crate) fn entry_text(one: &Examined, snapshot: &Snapshot) -> Option<String> {
-    let merged = manifests(&one.views).find_map(Manifest::entry_text);
+    let mut merged: Vec<&str> = manifests(&one.views).filter_map(Manifest::entry_text).collect();
+    merged.dedup();
+    let merged = (!merged.is_empty()).then(|| merged.join("\n"));
     let other = || {
         let named = one.place.named.as_ref().filter(|_| merges_entries(snapshot))?;
         Some(named.entry.canonical().to_owned())
     };
-    merged.map(str::to_owned).or_else(other)
+    merged.or_else(other)
 }
 
 /// Returns the entry of the marketplace file around the directory, as a lockfile lists it.
 pub(crate) fn listed_entry(one: &Examined, snapshot: &Snapshot) -> Option<String> {
     let adds = one.dialects.iter().any(|dialect| merges(*dialect)) || merges_entries(snapshot);
-    one.place.listed.as_ref().filter(|_| adds).map(|listed| listed.entry.canonical().to_owned())
+    let listed: Vec<&str> =
+        one.place.listed.iter().chain(&one.place.further).map(|listed| listed.entry.canonical()).collect();
+    (adds && !listed.is_empty()).then(|| listed.join("\n"))
 }
 
 /// Returns `true` if a dialect of the directory merges marketplace entries.
@@ -264,6 +285,7 @@ pub(crate) fn label_shared(one: &mut Examined, snapshot: &Snapshot, options: &Ch
     let at = at(&one.place, &excluded, options).with_shared(&names);
     for view in &mut one.views {
         // The bytes are the same; only the coverage labels differ.
+        let at = view.entry.as_ref().map_or(at, |entry| at.with_entry(entry));
         if view.manifest.is_some()
             && let Ok(labelled) = plugward_manifest::read(view.dialect, &files, &at)
         {
@@ -280,7 +302,8 @@ fn at<'a>(place: &'a PluginPlace, excluded: &'a [&'a str], options: &'a CheckOpt
     let name = recorded.map_or_else(|| place.real.name(), PluginKey::name);
     let at = PluginContext::for_directory(name).with_path(inside).with_excluded(excluded);
     let is_layout = matches!(place.form, PlaceForm::Layout | PlaceForm::Named(_));
-    let at = if recorded.is_some() || is_layout {
+    // What a host's records or places name is loaded as it is.
+    let at = if place.installed.is_some() || is_layout {
         at.with_missing_manifest(MissingManifest::StandardDirectories)
     } else {
         at

@@ -9,7 +9,7 @@ use plugward_pinstore::{
     SameContentsPin, StoreDecision, StoreErrorRule, decide,
 };
 use plugward_tree_lock::{CodewizardDigest, DigestCheck, DigestedTree, Excludes, Snapshot};
-use plugward_types::{CalledName, Digest, PlacePath, PluginKey, TreeDigest};
+use plugward_types::{CalledName, Digest, HostName, PlacePath, PluginKey, TreeDigest};
 
 use super::installed;
 use super::manifest::SCHEMA_VERSION;
@@ -18,6 +18,7 @@ use super::scan::SUSPICIOUS;
 use super::surface::UNRESOLVED;
 use super::{Context, passed};
 use crate::contents::subject::Subject;
+use crate::contents::trees;
 use crate::contents::view::manifests;
 use crate::discovery::discover::{CONTROL, exists};
 use crate::discovery::key::{Identity, OldPlace};
@@ -27,6 +28,7 @@ use crate::report::{Gate, PinStatus};
 use crate::run::examined::Examined;
 use crate::run::options::{Answer, CheckMode, CheckOptions, Person, Question, Trust};
 use crate::run::outcome::{GateOutcome, Reason, Weight};
+use crate::state::gated::{self, GateRecord};
 use crate::state::pins::PinStore;
 
 /// The code of a new plugin that has the place and name of a pinned one that is gone.
@@ -127,8 +129,16 @@ pub(crate) fn subject(
     let pinned = pin.and_then(Pin::latest);
     let listed =
         pinned.and_then(|agreed| Excludes::new(agreed.facts.exclude.iter().map(String::as_str)).ok());
+    // The lockfile of a repository that is one plugin can be newer than its pin.
+    let is_pinned = |tree: &TreeDigest| pinned.is_some_and(|agreed| agreed.facts.tree == *tree);
+    let is_root = one.place.dir == context.root.dir;
+    let tree_under = |list: &Excludes| {
+        let before = || trees::before_lock(snapshot, list).filter(|tree| is_root && is_pinned(tree));
+        let tree = trees::under(snapshot, list)?;
+        Some(if is_pinned(&tree) { tree } else { before().unwrap_or(tree) })
+    };
     let (tree, exclude) = listed
-        .and_then(|list| crate::contents::trees::under(snapshot, &list).map(|tree| (tree, list)))
+        .and_then(|list| tree_under(&list).map(|tree| (tree, list)))
         .unwrap_or_else(|| (*snapshot.digest(), snapshot.exclude().clone()));
     one.tree = Some(tree);
     // Settings, skills and directories of prompts have no marketplace entry.
@@ -164,9 +174,7 @@ pub(crate) fn subject(
         executable: snapshot.executables().map(str::to_owned).collect(),
         launchers: launchers.map(super::surface::launcher).collect(),
         codewizard: context.locks.is_json(&one.place, context).then(|| CodewizardDigest::of(snapshot)),
-        without_lock: (one.place.dir == context.root.dir)
-            .then(|| crate::contents::trees::without_lock(snapshot))
-            .flatten(),
+        without_lock: is_root.then(|| trees::without_lock(snapshot)).flatten(),
         files: BTreeMap::new(),
         listed_unresolved: BTreeSet::new(),
         material: None,
@@ -277,7 +285,8 @@ pub(crate) fn gate(
     let pins = match context.stores.pins.state() {
         Ok(pins) => pins,
         Err(failure) => {
-            let mut decision = options.on_store_error.on_unusable(options.trust, failure.code());
+            let mut decision =
+                StoreDecision::of_unusable(options.on_store_error, options.trust, failure.code());
             if let StoreDecision::Ask(code) = decision
                 && options.on_store_error == StoreErrorRule::Ask
                 && !context.stores.pins.can_ask()
@@ -317,6 +326,9 @@ pub(crate) fn gate(
         return (PinOutcome::Compared { check, decision }, outcome);
     }
     notes(&mut outcome, pins, subject, &check, elsewhere.as_ref(), options.trust);
+    if matches!(check, PinCheck::Unpinned) {
+        say_gated(&mut outcome, one, subject, snapshot, context);
+    }
     refuse(&mut outcome, one, subject, snapshot, &check, decision, context);
     if let Some(like) = namesake(pins, one, subject, snapshot, &check, context.stores.pins.baselines()) {
         held_against(&mut outcome, &like, &check, decision, subject);
@@ -511,6 +523,37 @@ fn migrated_text(facts: &Facts, added: &[ChangedPart], trust: Trust) -> String {
     text
 }
 
+/// Notes whether a new plugin is what its host asked about before it installed it. The trust mode decides in both cases.
+fn say_gated(
+    outcome: &mut GateOutcome,
+    one: &Examined,
+    subject: &Subject,
+    snapshot: &Snapshot,
+    context: &Context<'_>,
+) {
+    let hosts = one.place.installed.iter().flat_map(|place| &place.hosts).map(HostName::as_str);
+    let hosts: Vec<&str> = hosts.filter(|host| gated::HOSTS.contains(host)).collect();
+    if hosts.is_empty() {
+        return;
+    }
+    let trees = trees::before_installation(snapshot);
+    for host in hosts {
+        match context.stores.pins.gated(host, subject.key().name(), &trees) {
+            GateRecord::None => {}
+            GateRecord::Same => {
+                let message = format!("the same contents that {host} asked about before the installation");
+                outcome.note("pin/gated", message);
+            }
+            GateRecord::Other => {
+                let message = format!(
+                    "not the contents that {host} asked about before the installation; treated as new"
+                );
+                outcome.note("pin/not-gated", message);
+            }
+        }
+    }
+}
+
 fn same_name<'a>(pins: &'a Pins, subject: &'a Subject) -> Option<(&'a PluginKey, &'a CalledName)> {
     let others = pins.iter().filter(|(key, pin)| *key != subject.key() && pin.state == PinState::Trusted);
     others.into_iter().find_map(|(key, pin)| {
@@ -606,8 +649,8 @@ impl Differences {
             return Self::Unknown;
         };
         let Some(old) = kept.found() else { return Self::Unknown };
-        let list = Excludes::new(changed.actual.exclude.iter().map(String::as_str)).unwrap_or_default();
-        let new = crate::contents::trees::preimage(snapshot, &list);
+        let list = trees::excludes_of(&changed.actual);
+        let new = trees::preimage(snapshot, &list);
         let (old, new) = (files(&old), files(&new));
         let differ: Vec<&&str> =
             old.keys().chain(new.keys()).filter(|path| old.get(*path) != new.get(*path)).collect();
@@ -882,12 +925,11 @@ pub(crate) fn settle(
     let writes = options.writes == CheckMode::Commit;
     let by = Some(options.by.clone());
     match one.pin.clone() {
-        PinOutcome::NotChecked | PinOutcome::Enrolled => None,
         PinOutcome::Unavailable { decision: StoreDecision::LoadUnpinned(code), message, .. } => {
             one.exceptions.push(format!("{}: {code}: {message}", one.id));
             None
         }
-        PinOutcome::Unavailable { .. } => None,
+        PinOutcome::NotChecked | PinOutcome::Enrolled | PinOutcome::Unavailable { .. } => None,
         PinOutcome::Compared { check, decision } => match decision {
             PinDecision::Load => {
                 let stale = pins.pins()?.get(&observed.key).is_some_and(|pin| {

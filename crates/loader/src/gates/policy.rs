@@ -246,6 +246,7 @@ fn inner_trees(one: &Examined, snapshot: &Snapshot, pins: &Pins) -> Vec<(String,
 
 /// A denial or revocation of another plugin that can apply to this one (ADR 0004 of this repository).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::enum_variant_names, reason = "each variant is what the two plugins share")]
 pub(crate) enum Namesake {
     /// The contents are denied.
     SameBytes {
@@ -325,7 +326,7 @@ fn shared_file(one: &Examined, snapshot: &Snapshot, denied: &Pin, baselines: &Ba
     let own: Vec<(&str, Digest)> = manifests(&one.views)
         .flat_map(Manifest::surface)
         .filter(|item| item.kind() != SurfaceKind::Prompt)
-        .flat_map(|item| item.files())
+        .flat_map(plugward_manifest::SurfaceItem::files)
         .filter_map(|path| Some((path.as_str(), snapshot.file(path)?)))
         .filter(|(_, entry)| entry.bytes().len() >= LEAST)
         .map(|(path, entry)| (path, *entry.digest()))

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use plugward_manifest::Dialect;
+use plugward_manifest::{Dialect, MARKETPLACE_FILES};
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
     Completeness, Content as Bytes, Entry, EntryState, Profile, RoleHint, ScanOptions, ScanReport,
@@ -14,6 +14,7 @@ use plugward_types::{BehaviorEvidence, Finding, RuleId, Severity};
 
 use super::settings_findings::{self, SETTINGS_FILE};
 use super::{Context, passed, pin};
+use crate::contents::hash::sha256;
 use crate::contents::shared::Content;
 use crate::contents::view::entries;
 use crate::report::{Gate, SuppressedReport};
@@ -23,6 +24,8 @@ use crate::run::outcome::{GateOutcome, Notice, Reason, Weight};
 
 /// The code for suspicious findings that a person must accept.
 pub(crate) const SUSPICIOUS: &str = "scan/suspicious";
+/// The name under which a marketplace entry is scanned.
+const ENTRY_FILE: &str = "marketplace.json";
 const UNUSED: &str = "scan/suppression-unused";
 
 /// The suppressions for every plugin that matched a finding in this run.
@@ -163,7 +166,16 @@ fn scan(
             }
         }
     }
-    for files in [closure.scanned(), one.vcs.scanned()] {
+    // The commands in a marketplace entry are in no file of the plugin, unless the plugin contains the marketplace file.
+    let has_market = MARKETPLACE_FILES.iter().any(|(_, file)| snapshot.file(file).is_some());
+    let listings = one.place.named.iter().chain(&one.place.further).map(|listing| &listing.entry);
+    for entry in listings.filter(|entry| !has_market && entry.has_components()) {
+        let bytes = entry.raw().as_bytes();
+        let digest = sha256(bytes);
+        let content = Bytes::Bytes { bytes, digest };
+        parts.push(look(String::new(), &[Entry { path: ENTRY_FILE, content, role: RoleHint::NONE }])?);
+    }
+    for files in core::iter::once(closure.scanned()).chain(one.vcs.scanned()) {
         if !files.is_empty() {
             parts.push(look(String::new(), &files)?);
         }

@@ -6,7 +6,7 @@ use plugward_manifest::{Manifest, SurfaceItem};
 use plugward_pinstore::ReviewedDigests;
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::{EntryKind, Snapshot};
-use plugward_types::Digest;
+use plugward_types::{Digest, Part};
 
 use super::{Context, passed, pin};
 use crate::contents::closure;
@@ -125,7 +125,7 @@ fn unresolved(outcome: &mut GateOutcome, one: &Examined, context: &Context<'_>) 
 /// Returns the start of a word. A whole command would make the message unreadable.
 fn shortened(word: &str) -> String {
     match word.char_indices().nth(MOST_LETTERS) {
-        Some((at, _)) => format!("{}…", word.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("{}…", word.part(..at)),
         None => word.to_owned(),
     }
 }

@@ -5,7 +5,8 @@ use plugward_sandbox_path::{ErrorClass, FileKind, Jail, OpenError};
 use plugward_tree_lock::{Excludes, ExecBits, ReadOptions, ReadProgress, Snapshot, TreeCheck};
 
 use super::{Context, passed};
-use crate::discovery::discover::{CONTROL, MAIN_LIMIT, NAMES, Names, PluginPlace, exists};
+use crate::contents::vcs;
+use crate::discovery::discover::{CONTROL, MAIN_LIMIT, NAMES, Names, PluginPlace};
 use crate::discovery::roots::inside;
 use crate::report::Gate;
 use crate::report::text::plain;
@@ -109,7 +110,7 @@ pub(crate) fn is_cache(place: &PluginPlace) -> bool {
 
 /// Returns the names that the tree leaves out: those of the options, and the version control directories that exist.
 fn excludes(jail: &Jail, options: &CheckOptions) -> Excludes {
-    let existing = CONTROL.into_iter().filter(|name| options.exclude_vcs && exists(jail, name));
+    let existing = CONTROL.into_iter().filter(|name| options.exclude_vcs && vcs::is_left_out(jail, name));
     // The names are constants that can be excluded, and without them more is digested.
     Excludes::new(options.excludes.iter().chain(existing)).unwrap_or_else(|_| options.excludes.clone())
 }

@@ -56,92 +56,51 @@ pub struct Tool {
     pub rules: String,
 }
 
-/// Whether a plugin can load.
-///
-/// # Guarantees
-/// Only [`Decision::Load`] loads. No error becomes `Load`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[must_use = "only Load loads"]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new decision")]
-pub enum Decision {
-    /// Every gate passed.
-    Load,
-    /// No gate refused, and a person must decide.
-    Ask,
-    /// At least one gate refused, or the plugin could not be checked.
-    Refuse,
-}
-
-impl Decision {
-    /// Returns the name in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Ask => "ask",
-            Self::Refuse => "refuse",
-        }
+plugward_types::named! {
+    /// Whether a plugin can load.
+    ///
+    /// # Guarantees
+    /// Only [`Decision::Load`] loads. No error becomes `Load`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    #[must_use = "only Load loads"]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new decision")]
+    pub enum Decision {
+        /// Every gate passed.
+        Load = "load",
+        /// No gate refused, and a person must decide.
+        Ask = "ask",
+        /// At least one gate refused, or the plugin could not be checked.
+        Refuse = "refuse",
     }
 }
 
-/// A gate. The order of variants is the order in which gates run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Gate {
-    /// Which directories are plugins?
-    Discover,
-    /// Are the manifests valid?
-    Manifest,
-    /// Is the plugin denied or revoked?
-    Policy,
-    /// Can the directory be digested?
-    Tree,
-    /// Does PLUGINS.lock contain this tree?
-    Lock,
-    /// Are these the pinned contents?
-    Pin,
-    /// Are there danger or suspicious findings?
-    Scan,
-    /// Has a person approved these contents?
-    Approval,
-    /// What would run, and does the pin cover it?
-    Surface,
-    /// Which capabilities does the host grant, and are they recorded?
-    Mint,
-}
-
-impl Gate {
-    /// All gates, in order.
-    pub const ALL: [Self; 10] = [
-        Self::Discover,
-        Self::Manifest,
-        Self::Policy,
-        Self::Tree,
-        Self::Lock,
-        Self::Pin,
-        Self::Scan,
-        Self::Approval,
-        Self::Surface,
-        Self::Mint,
-    ];
-
-    /// Returns the name in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Discover => "discover",
-            Self::Manifest => "manifest",
-            Self::Policy => "policy",
-            Self::Tree => "tree",
-            Self::Lock => "lock",
-            Self::Pin => "pin",
-            Self::Scan => "scan",
-            Self::Approval => "approval",
-            Self::Surface => "surface",
-            Self::Mint => "mint",
-        }
+plugward_types::named! {
+    /// A gate. The order of variants is the order in which gates run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    #[non_exhaustive]
+    pub enum Gate {
+        /// Which directories are plugins?
+        Discover = "discover",
+        /// Are the manifests valid?
+        Manifest = "manifest",
+        /// Is the plugin denied or revoked?
+        Policy = "policy",
+        /// Can the directory be digested?
+        Tree = "tree",
+        /// Does PLUGINS.lock contain this tree?
+        Lock = "lock",
+        /// Are these the pinned contents?
+        Pin = "pin",
+        /// Are there danger or suspicious findings?
+        Scan = "scan",
+        /// Has a person approved these contents?
+        Approval = "approval",
+        /// What would run, and does the pin cover it?
+        Surface = "surface",
+        /// Which capabilities does the host grant, and are they recorded?
+        Mint = "mint",
     }
 }
 

@@ -159,19 +159,11 @@ pub struct PolicyReport {
 
 macro_rules! states {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[expect(clippy::exhaustive_enums, reason = "every host must display a new state")]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)*
-        }
-
-        impl $name {
-            /// Returns the name in reports.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
+        plugward_types::named! {
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+            #[expect(clippy::exhaustive_enums, reason = "every host must display a new state")]
+            pub enum $name { $($(#[$variant_doc])* $variant = $word,)* }
         }
 
         impl Serialize for $name {

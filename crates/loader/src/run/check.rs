@@ -402,6 +402,7 @@ pub(crate) fn place_of(real: PlacePath, number: usize, root: &Root, rules: &Rule
         form: PlaceForm::Marked,
         named: None,
         listed: None,
+        further: Vec::new(),
         installed: None,
         broken: None,
     };

@@ -4,18 +4,18 @@ use core::num::NonZeroUsize;
 use std::sync::Arc;
 
 use plugward_manifest::Dialect;
-use plugward_pinstore::{Risk, StoreErrorRule, Timestamp};
+use plugward_pinstore::Timestamp;
 use plugward_policy::SettingsLayer;
-use plugward_scanner::{Date, MatchCache, Profile, Suppression};
+use plugward_scanner::{Date, MatchCache, Suppression};
 use plugward_tree_lock::{Excludes, TreeLimits};
-use plugward_types::{PlacePath, PluginKey};
+use plugward_types::{PlacePath, PluginKey, Profile, Risk, StoreErrorRule};
 
 use crate::discovery::installed::InstallRecords;
 use crate::gates::verifiers::Verifiers;
 use crate::report::PluginReport;
 use crate::state::scan_records::ScanPack;
 
-pub use plugward_pinstore::TrustMode as Trust;
+pub use plugward_types::{ApprovalRule, ScanAsk, TrustMode as Trust};
 
 /// Whether one refused plugin prevents the others from loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,16 +55,6 @@ pub enum ByteRetention {
     },
 }
 
-/// Whether a plugin needs an approval after an audit: the setting `plugins.approval`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "off or required")]
-pub enum ApprovalRule {
-    /// Approvals are reported, but not required.
-    Off,
-    /// A plugin without an approval of the same contents does not load.
-    Required,
-}
-
 /// A finding that the host reviewed and suppresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an entry of the host's settings")]
@@ -73,16 +63,6 @@ pub struct HostSuppression {
     pub plugin: Option<PluginKey>,
     /// The rule, file, content and reason.
     pub entry: Suppression,
-}
-
-/// The effect of suspicious findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a setting with two values")]
-pub enum ScanAsk {
-    /// The decision is `Ask` until a person accepts the plugin's contents.
-    Ask,
-    /// The findings are listed, and the plugin loads.
-    Note,
 }
 
 /// Whether settings files in repositories count.

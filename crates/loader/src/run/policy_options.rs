@@ -1,8 +1,8 @@
 //! The options that settings can change for each plugin.
 
-use plugward_pinstore::{Risk, StoreErrorRule};
-use plugward_policy::{ApprovalSetting, RiskLimit, StoreErrorSetting, TrustPolicy, TrustRule};
+use plugward_policy::TrustPolicy;
 use plugward_tree_lock::TreeLimits;
+use plugward_types::{Risk, StoreErrorRule};
 
 use crate::run::options::{ApprovalRule, Trust};
 
@@ -28,26 +28,10 @@ impl PolicyOptions {
     pub fn of(policy: &TrustPolicy) -> Self {
         let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         Self {
-            trust: match policy.trust() {
-                TrustRule::Tofu => Trust::Tofu,
-                TrustRule::Prompt => Trust::Prompt,
-                TrustRule::Locked => Trust::Locked,
-            },
-            on_store_error: policy.on_store_error().map(|rule| match rule {
-                StoreErrorSetting::Warn => StoreErrorRule::Warn,
-                StoreErrorSetting::Ask => StoreErrorRule::Ask,
-                StoreErrorSetting::Refuse => StoreErrorRule::Refuse,
-            }),
-            approval: match policy.approval() {
-                ApprovalSetting::Off => ApprovalRule::Off,
-                ApprovalSetting::Required => ApprovalRule::Required,
-            },
-            max_risk: match policy.max_risk() {
-                RiskLimit::Critical => Risk::Critical,
-                RiskLimit::High => Risk::High,
-                RiskLimit::Medium => Risk::Medium,
-                RiskLimit::Low => Risk::Low,
-            },
+            trust: policy.trust(),
+            on_store_error: policy.on_store_error(),
+            approval: policy.approval(),
+            max_risk: policy.max_risk(),
             tree: TreeLimits {
                 entries: number(policy.tree_files()),
                 bytes: policy.tree_bytes(),

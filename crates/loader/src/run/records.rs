@@ -104,6 +104,7 @@ impl RecordNotes {
             form: PlaceForm::Marked,
             named: None,
             listed: None,
+            further: Vec::new(),
             installed: None,
             broken: None,
         };

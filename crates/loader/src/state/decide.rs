@@ -7,7 +7,7 @@ use plugward_pinstore::{
     ApprovalDraft, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Change, ChangeOutcome,
     DirectoryId, ObservedPlugin, Pin, PinState, ReviewedDigests, Revocation, Risk, Timestamp,
 };
-use plugward_types::{CalledName, Digest, Finding, PluginKey, Severity, TreeDigest};
+use plugward_types::{CalledName, Digest, Finding, PluginKey, TreeDigest};
 
 use crate::contents::hash::sha256;
 use crate::contents::subject::Subject;
@@ -274,11 +274,17 @@ pub fn record_stored(pins: &PinStore, record: &Record) -> Result<(), DecisionErr
 /// Returns the risk that the rules alone see in a plugin: high for a danger finding, medium for a suspicious one, else low.
 #[must_use]
 pub fn static_risk(findings: &[Finding]) -> Risk {
-    match findings.iter().map(|finding| finding.severity).max() {
-        Some(Severity::Danger) => Risk::High,
-        Some(Severity::Warning) => Risk::Medium,
-        Some(Severity::Info) | None => Risk::Low,
+    Risk::of_findings(findings)
+}
+
+/// Returns the digest of what the rules found in a tree, which an approval names.
+#[must_use]
+pub fn static_audit(plugin: &PluginReport, tree: &TreeDigest, rules: &Digest) -> Digest {
+    let mut text = format!("plugward static audit 1\n{tree}\n{rules}\n");
+    for finding in &plugin.findings {
+        text.push_str(&format!("{} {} {}:{}\n", finding.severity, finding.rule, finding.line, finding.path));
     }
+    sha256(text.as_bytes())
 }
 
 /// Approves the present contents of a plugin after the static scan. The approval has the kind `static`: nobody but the
@@ -304,11 +310,7 @@ pub fn approve_static(
     let facts = subject.facts();
     let in_hand = ApprovedBytes { tree: facts.tree, shared: facts.shared.clone() };
     let risk = static_risk(&plugin.findings);
-    let mut text = format!("plugward static audit 1\n{}\n{rules}\n", facts.tree);
-    for finding in &plugin.findings {
-        text.push_str(&format!("{} {} {}:{}\n", finding.severity, finding.rule, finding.line, finding.path));
-    }
-    let audit = sha256(text.as_bytes());
+    let audit = static_audit(plugin, &facts.tree, &rules);
     let draft = ApprovalDraft {
         audited: in_hand.clone(),
         audit,

@@ -2,6 +2,7 @@
 
 pub(crate) mod decide;
 pub(crate) mod denials;
+pub(crate) mod gated;
 pub(crate) mod pins;
 pub(crate) mod scan_records;
 pub(crate) mod stores;

@@ -1,5 +1,7 @@
 //! The pin store, and what a run writes to it.
 
+use std::collections::BTreeSet;
+
 use cap_std::fs::Dir;
 use plugward_ledger::{LedgerError, LedgerEvent, LedgerFiles, LedgerRecord};
 use plugward_pinstore::{
@@ -7,6 +9,7 @@ use plugward_pinstore::{
     StoreCheck, StoreDecision, StoreError, StoreNotice, Timestamp, UsedDigests, WriteOutcome,
 };
 use plugward_state_file::{Owner, StateError, StateWarning};
+use plugward_types::TreeDigest;
 
 use crate::contents::hash::sha256;
 use crate::gates::pin::PinOutcome;
@@ -16,6 +19,7 @@ use crate::run::examined::Examined;
 use crate::run::options::{CheckOptions, FailureScope};
 use crate::run::outcome::{Notice, Weight};
 use crate::state::denials::RecordedDenials;
+use crate::state::gated::GateRecord;
 
 /// The code of pins that are gone.
 const LOST: &str = "pin/lost";
@@ -32,6 +36,8 @@ pub struct PinStore {
     path: Option<String>,
     /// The denials in the ledger, for a store that cannot be read.
     denials: Option<RecordedDenials>,
+    /// The ledger, to look up what hosts asked about before they installed it.
+    ledger: Option<LedgerFiles>,
 }
 
 /// A store that could not be used for a change that the user requested.
@@ -97,7 +103,7 @@ impl PinStore {
     }
 
     const fn of(state: State) -> Self {
-        Self { state, baselines: None, path: None, denials: None }
+        Self { state, baselines: None, path: None, denials: None, ledger: None }
     }
 
     /// Creates a store whose file and backup are gone, although the ledger knows that they had pins.
@@ -142,6 +148,17 @@ impl PinStore {
     #[must_use]
     pub fn with_denials(self, denials: Option<RecordedDenials>) -> Self {
         Self { denials, ..self }
+    }
+
+    /// Adds the ledger, in which a first check looks for what a host asked about before it installed the plugin.
+    #[must_use]
+    pub fn with_ledger(self, ledger: Option<LedgerFiles>) -> Self {
+        Self { ledger, ..self }
+    }
+
+    /// Returns what the ledger says about an installation.
+    pub(crate) fn gated(&self, host: &str, id: &str, trees: &BTreeSet<TreeDigest>) -> GateRecord {
+        self.ledger.as_ref().map_or(GateRecord::None, |ledger| GateRecord::find(ledger, host, id, trees))
     }
 
     /// Returns the denials that apply because the pins cannot be read.
@@ -421,7 +438,7 @@ fn is_first_pin(one: &Examined, change: &Change) -> bool {
 
 fn unsaved(one: &mut Examined, error: &StoreError, message: &str) {
     let options = &one.rules.options;
-    match options.on_store_error.on_unsaved(options.trust, error.code()) {
+    match StoreDecision::of_unsaved(options.on_store_error, options.trust, error.code()) {
         StoreDecision::LoadUnpinned(code) => {
             one.gate(Gate::Pin).note(code, format!("loads without a pin this time: {message}"));
             one.exceptions.push(format!("{}: {code}: {message}", one.id));

@@ -47,9 +47,11 @@ const REMOTE: [&str; 3] = ["headers", "type", "url"];
 /// Variables that the host sets, so that a server must not.
 const SET_BY_HOST: [&str; 2] = ["PLUGIN_DATA", "PLUGIN_ROOT"];
 
-/// Returns `true` for a root `plugin.json` with a schema of the standard, whatever its version is.
+/// Returns `true` for a root `plugin.json` with a schema of the standard, whatever its version is. A schema that is not text
+/// is refused by the reader.
 pub(super) fn is_manifest(root: &JsonNode<'_>) -> bool {
-    root.get("$schema").and_then(JsonNode::as_str).is_some_and(|text| text.starts_with(SCHEMAS))
+    let schema = root.get("$schema");
+    schema.is_some_and(|schema| schema.as_str().is_none_or(|text| text.starts_with(SCHEMAS)))
 }
 
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
@@ -76,7 +78,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
 /// Reports a version of the schema that is not known. The manifest is then read like one of the newest known version.
 fn schema(reader: &mut Reader<'_>, doc: &Document<'_>) {
     let Some(node) = doc.root.get("$schema") else { return reader.missing(doc, &doc.root, "$schema") };
-    let text = node.as_str().unwrap_or_default();
+    let Some(text) = reader.text(doc, node, Requirement::Strict) else { return };
     let version = text.strip_prefix(SCHEMAS).and_then(|rest| rest.strip_suffix("/plugin.schema.json"));
     if !version.is_some_and(|version| VERSIONS.contains(&version)) {
         let message = format!("unknown version of the schema: `{}`", escape(text, 128));
@@ -139,8 +141,8 @@ fn extensions(reader: &mut Reader<'_>, doc: &Document<'_>) {
     let Some(node) = doc.root.get("extensions") else { return };
     let (mut absent, mut first) = (0_usize, None);
     for member in reader.object(doc, node, Requirement::Lenient) {
-        let lists = member.node().members().unwrap_or_default();
-        for item in lists.iter().flat_map(|list| list.node().items().unwrap_or_default()) {
+        let lists = member.node().members_or_none();
+        for item in lists.iter().flat_map(|list| list.node().items_or_none()) {
             let path = item.as_str().and_then(|text| text.strip_prefix("./"));
             if let Some(path) = path.filter(|path| !reader.has(path.trim_end_matches('/'))) {
                 absent = absent.saturating_add(1);
@@ -159,8 +161,8 @@ fn extensions(reader: &mut Reader<'_>, doc: &Document<'_>) {
 fn servers(reader: &mut Reader<'_>) {
     let Some(view) = reader.files.get(SERVERS) else { return };
     if let Ok(root) = json::parse(view.bytes, &ParseLimits::standard()) {
-        let servers = root.get("mcpServers").and_then(JsonNode::members).unwrap_or_default();
-        let keys = root.members().unwrap_or_default();
+        let servers = root.members_of("mcpServers");
+        let keys = root.members_or_none();
         let other = keys.iter().find(|member| !matches!(member.key(), "$schema" | "mcpServers"));
         if let Some(other) = other {
             skipped(reader, "all servers", &format!("unknown key `{}`", escape(other.key(), 64)));
@@ -187,7 +189,7 @@ fn skipped(reader: &mut Reader<'_>, what: &str, why: &str) {
 
 /// Returns the first rule of the standard that a server breaks.
 fn broken_rule(server: &JsonNode<'_>) -> Option<String> {
-    let members = server.members().unwrap_or_default();
+    let members = server.members_or_none();
     let text = |key: &str| server.get(key).and_then(JsonNode::as_str);
     let known: &[&str] = match text("type") {
         Some("stdio") => &LOCAL,
@@ -215,7 +217,7 @@ fn broken_local(server: &JsonNode<'_>) -> Option<&'static str> {
     {
         return Some("`cwd` does not start with `./`, `${PLUGIN_ROOT}` or `${PLUGIN_DATA}`");
     }
-    let env = server.get("env").and_then(JsonNode::members).unwrap_or_default();
+    let env = server.members_of("env");
     if env.iter().any(|member| SET_BY_HOST.contains(&member.key())) {
         return Some("`env` sets a variable of the host");
     }
@@ -232,7 +234,7 @@ fn broken_remote(server: &JsonNode<'_>) -> Option<&'static str> {
     if address.has_user_info() || url.contains('#') {
         return Some("`url` has a user or a fragment");
     }
-    let headers = server.get("headers").and_then(JsonNode::members).unwrap_or_default();
+    let headers = server.members_of("headers");
     let names: BTreeSet<String> = headers.iter().map(|member| member.key().to_ascii_lowercase()).collect();
     if names.len() < headers.len() {
         return Some("two headers differ only in case");

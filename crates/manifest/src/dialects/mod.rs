@@ -13,49 +13,49 @@ pub(crate) mod openclaw;
 pub(crate) mod power;
 pub(crate) mod skill;
 
-use core::fmt;
-
 use events::{CLAUDE_EVENTS, CODEX_EVENTS, COPILOT_EVENTS, CURSOR_EVENTS, GEMINI_EVENTS, GNOMA_EVENTS};
 
 pub(crate) use detect::{PluginNaming, find_dialects_of, main_files};
 pub use detect::{RootCheck, classify, find_dialects, is_skill};
 pub use jp::read_jp_entry;
 
-/// The manifest format of one host.
-///
-/// # Guarantees
-/// The order is that of the table on the front page. Several dialects in one directory are reported in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a new dialect must stop every host from building")]
-pub enum Dialect {
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// Cursor, read by the Claude adapter with different defaults.
-    Cursor,
-    /// Kimi, read by the Claude adapter with different defaults.
-    Kimi,
-    /// Grok, read by the Claude adapter with different defaults.
-    Grok,
-    /// Gemini CLI.
-    Gemini,
-    /// HyperAgent.
-    Hyperagent,
-    /// gnoma.
-    Gnoma,
-    /// Agent Plugins, the open standard that several hosts read.
-    AgentPlugins,
-    /// GitHub Copilot, read by the Claude adapter with different defaults.
-    Copilot,
-    /// A power of Kiro.
-    Power,
-    /// OpenClaw.
-    Openclaw,
-    /// A skill without a plugin around it.
-    Skill,
-    /// An entry of a JP registry, which does not have a directory.
-    Jp,
+plugward_types::named! {
+    /// The manifest format of one host.
+    ///
+    /// # Guarantees
+    /// The order is that of the table on the front page. Several dialects in one directory are reported in this order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[expect(clippy::exhaustive_enums, reason = "a new dialect must stop every host from building")]
+    pub enum Dialect {
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex.
+        Codex = "codex",
+        /// Cursor, read by the Claude adapter with different defaults.
+        Cursor = "cursor",
+        /// Kimi, read by the Claude adapter with different defaults.
+        Kimi = "kimi",
+        /// Grok, read by the Claude adapter with different defaults.
+        Grok = "grok",
+        /// Gemini CLI.
+        Gemini = "gemini",
+        /// HyperAgent.
+        Hyperagent = "hyperagent",
+        /// gnoma.
+        Gnoma = "gnoma",
+        /// Agent Plugins, the open standard that several hosts read.
+        AgentPlugins = "agent-plugins",
+        /// GitHub Copilot, read by the Claude adapter with different defaults.
+        Copilot = "copilot",
+        /// A power of Kiro.
+        Power = "power",
+        /// OpenClaw.
+        Openclaw = "openclaw",
+        /// A skill without a plugin around it.
+        Skill = "skill",
+        /// An entry of a JP registry, which does not have a directory.
+        Jp = "jp",
+    }
 }
 
 /// The base of a relative path in a command.
@@ -109,51 +109,6 @@ pub const MARKETPLACE_FILES: &[(Dialect, &str)] = &[
 ];
 
 impl Dialect {
-    /// Every dialect, in table order.
-    pub const ALL: [Self; 14] = [
-        Self::Claude,
-        Self::Codex,
-        Self::Cursor,
-        Self::Kimi,
-        Self::Grok,
-        Self::Gemini,
-        Self::Hyperagent,
-        Self::Gnoma,
-        Self::AgentPlugins,
-        Self::Copilot,
-        Self::Power,
-        Self::Openclaw,
-        Self::Skill,
-        Self::Jp,
-    ];
-
-    /// Returns the name used in ids and reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Cursor => "cursor",
-            Self::Kimi => "kimi",
-            Self::Grok => "grok",
-            Self::Gemini => "gemini",
-            Self::Hyperagent => "hyperagent",
-            Self::Gnoma => "gnoma",
-            Self::AgentPlugins => "agent-plugins",
-            Self::Copilot => "copilot",
-            Self::Power => "power",
-            Self::Openclaw => "openclaw",
-            Self::Skill => "skill",
-            Self::Jp => "jp",
-        }
-    }
-
-    /// Parses the name used in ids and reports.
-    #[must_use]
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| dialect.as_str() == word)
-    }
-
     /// Returns the first main file, relative to the plugin directory; a skill and a registry entry do not have one.
     #[must_use]
     pub fn main_file(self) -> Option<&'static str> {
@@ -222,11 +177,5 @@ impl Dialect {
             Self::Gnoma => GNOMA_EVENTS,
             Self::Hyperagent | Self::Power | Self::Openclaw | Self::Skill | Self::Jp => &[],
         }
-    }
-}
-
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }

@@ -84,9 +84,17 @@ fn extensions(reader: &mut Reader<'_>, doc: &Document<'_>) -> usize {
     let count = nodes.len();
     for node in nodes {
         let Some(path) = reader.path(doc, node) else { continue };
+        // Of a directory, the index runs. One without an index has other parts of the plugin.
+        let is_directory = reader.files.under(&path.path).next().is_some();
+        let mut index = ENTRIES.iter().map(|file| format!("{}/{file}", path.path));
+        let file = if is_directory {
+            index.find(|file| reader.files.get(file).is_some())
+        } else {
+            Some(path.path.clone())
+        };
+        let Some(file) = file else { continue };
         let place = doc.place(node.span());
-        reader
-            .run_file(SurfaceItem::new(SurfaceKind::Entry, path.path.clone(), place, doc.layer), &path.path);
+        reader.run_file(SurfaceItem::new(SurfaceKind::Entry, file.clone(), place, doc.layer), &file);
     }
     count
 }

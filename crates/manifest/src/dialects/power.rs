@@ -2,7 +2,7 @@
 
 use crate::dialects::skill::{fields, text_field};
 use crate::error::{ManifestCode, ManifestPlace, WarningLevel};
-use crate::json::{self, JsonNode, ParseLimits};
+use crate::json::{self, ParseLimits};
 use crate::manifest::Meta;
 use crate::reader::Reader;
 use crate::reader::name::is_name;
@@ -39,8 +39,8 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
 /// Reports the tools that run without a question.
 fn auto_approved(reader: &mut Reader<'_>, bytes: &[u8]) {
     let Ok(root) = json::parse(bytes, &ParseLimits::standard()) else { return };
-    for member in root.get("mcpServers").and_then(JsonNode::members).unwrap_or_default() {
-        let tools = member.node().get("autoApprove").and_then(JsonNode::items).unwrap_or_default();
+    for member in root.members_of("mcpServers") {
+        let tools = member.node().items_of("autoApprove");
         if tools.is_empty() {
             continue;
         }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 use crate::error::{ManifestCode, ManifestPlace, WarningLevel};
 use crate::manifest::{Files, Meta};
 use crate::reader::Reader;
@@ -118,13 +120,13 @@ fn tools(text: &str) -> Vec<String> {
 /// Returns the fields of the front matter, or none if the text has no front matter.
 pub(super) fn fields(text: &str) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    let first = text.split_inclusive('\n').next().unwrap_or_default();
+    let first = text.split_inclusive('\n').next().unwrap_or(text);
     if first.trim_start_matches('\u{feff}').trim_end() != "---" {
         return found;
     }
     let start = first.len();
     let mut end = start;
-    for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
+    for line in text.part(start..).split_inclusive('\n') {
         if matches!(line.trim_end(), "---" | "...") {
             break;
         }

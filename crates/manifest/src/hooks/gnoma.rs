@@ -18,7 +18,7 @@ pub(crate) fn read_hooks(reader: &mut Reader<'_>, doc: &Document<'_>, fields: &F
     if let Some(node) = fields.present("hooks") {
         for item in reader.list(doc, node, Requirement::Strict) {
             let named = |member: &&JsonMember<'_>| same_key(member.key(), "event");
-            let mut events = item.members().unwrap_or_default().iter().filter(named);
+            let mut events = item.members_or_none().iter().filter(named);
             // With two spellings, either could be the event, so none is reported.
             let event = events.next().filter(|_| events.next().is_none());
             let event = event.and_then(|member| member.node().as_str());

@@ -121,7 +121,7 @@ fn gnoma(reader: &mut Reader<'_>, doc: &mut Document<'_>) {
         !same_key(member.key(), "hooks")
             && matches!(member.node().value(), JsonValue::Object(_) | JsonValue::Array(_))
     };
-    for member in doc.root.members().unwrap_or_default().iter().filter(is_table) {
+    for member in doc.root.members_or_none().iter().filter(is_table) {
         let message = format!("unknown table `{}`", escape(member.key(), 64));
         reader.notice(doc, member.key_span(), ManifestCode::UnknownKey, message);
     }
@@ -154,7 +154,7 @@ fn claude(reader: &mut Reader<'_>, doc: &mut Document<'_>) {
             reader.known_event(doc, member.key_span(), member.key());
         }
         doc.root.retain(is_event);
-        reader.events(doc, doc.root.members().unwrap_or_default(), Origin::Declared);
+        reader.events(doc, doc.root.members_or_none(), Origin::Declared);
     }
     // Only this key disables hooks here; a handler's `enabled` and `disabled` are not keys of these hosts.
     reader.items.iter_mut().for_each(|item| item.off = off);

@@ -88,6 +88,32 @@ impl<'a> JsonNode<'a> {
         self.members()?.iter().find(|member| member.key == key).map(JsonMember::node)
     }
 
+    /// Returns the members, or none if the value is not an object.
+    ///
+    /// For callers to which another type is the same as `{}`, because the reader of the file reports the type.
+    #[must_use]
+    pub fn members_or_none(&self) -> &[JsonMember<'a>] {
+        self.members().unwrap_or(&[])
+    }
+
+    /// Returns the items, or none if the value is not a list. See [`members_or_none`](Self::members_or_none).
+    #[must_use]
+    pub fn items_or_none(&self) -> &[Self] {
+        self.items().unwrap_or(&[])
+    }
+
+    /// Returns the members of the object at a key, or none if there is no such object.
+    #[must_use]
+    pub fn members_of(&self, key: &str) -> &[JsonMember<'a>] {
+        self.get(key).map_or(&[], Self::members_or_none)
+    }
+
+    /// Returns the items of the list at a key, or none if there is no such list.
+    #[must_use]
+    pub fn items_of(&self, key: &str) -> &[Self] {
+        self.get(key).map_or(&[], Self::items_or_none)
+    }
+
     /// Removes the members that `keep` rejects; the spans of the others stay the same.
     pub(crate) fn retain(&mut self, keep: impl FnMut(&JsonMember<'a>) -> bool) {
         if let JsonValue::Object(members) = &mut self.value {

@@ -53,7 +53,7 @@ impl Contact {
             let (_, rest) = line.split_once(open)?;
             rest.split_once(close).map(|(inner, _)| inner.trim().to_owned())
         };
-        let name = line.split(['<', '(']).next().unwrap_or_default().trim();
+        let name = line.split(['<', '(']).next().unwrap_or(line).trim();
         Self {
             name: Some(name.to_owned()).filter(|name| !name.is_empty()),
             email: between('<', '>'),

@@ -99,31 +99,20 @@ pub enum Source {
     },
 }
 
-/// How firmly a source identifies the code that it delivers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new level must stop every host from building")]
-pub enum Pinning {
-    /// A digest or commit identifies the code.
-    Immutable,
-    /// An exact version, for which the index could deliver different code later.
-    Version,
-    /// A branch, tag, range or default, which can change at any time.
-    Floating,
-    /// A directory next to the marketplace file.
-    Local,
-}
-
-impl Pinning {
-    /// Returns the name used in reports.
+plugward_types::named! {
+    /// How firmly a source identifies the code that it delivers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Immutable => "immutable",
-            Self::Version => "version",
-            Self::Floating => "floating",
-            Self::Local => "local",
-        }
+    #[expect(clippy::exhaustive_enums, reason = "a new level must stop every host from building")]
+    pub enum Pinning {
+        /// A digest or commit identifies the code.
+        Immutable = "immutable",
+        /// An exact version, for which the index could deliver different code later.
+        Version = "version",
+        /// A branch, tag, range or default, which can change at any time.
+        Floating = "floating",
+        /// A directory next to the marketplace file.
+        Local = "local",
     }
 }
 
@@ -224,7 +213,7 @@ impl Source {
             }
         };
         let known: Vec<&str> = keys.iter().chain(&["source", "type"]).copied().collect();
-        reader.keys(doc, node.members().unwrap_or_default(), &known);
+        reader.keys(doc, node.members_or_none(), &known);
         let mut fields = SourceReader { reader, doc, node };
         match kind.as_str() {
             "local" => {

@@ -122,7 +122,7 @@ impl Reader<'_> {
 
     /// Refuses hidden characters in all keys of a value.
     pub(crate) fn refuse_hidden_keys(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
-        for member in inside(doc, node).flat_map(|node| node.members().unwrap_or_default()) {
+        for member in inside(doc, node).flat_map(JsonNode::members_or_none) {
             self.refuse_hidden(doc, member.key_span(), member.key());
         }
     }
@@ -235,8 +235,8 @@ fn inside<'n, 'd>(doc: &Document<'_>, node: &'n JsonNode<'d>) -> impl Iterator<I
     let mut left: Vec<&JsonNode<'d>> = doc.may_hide.then_some(node).into_iter().collect();
     core::iter::from_fn(move || {
         let node = left.pop()?;
-        left.extend(node.items().unwrap_or_default().iter().rev());
-        left.extend(node.members().unwrap_or_default().iter().rev().map(JsonMember::node));
+        left.extend(node.items_or_none().iter().rev());
+        left.extend(node.members_or_none().iter().rev().map(JsonMember::node));
         Some(node)
     })
 }

@@ -41,7 +41,7 @@ impl Reader<'_> {
 
     /// Stores the lists and objects of the top level as written.
     pub(crate) fn keep_raw(doc: &Document<'_>, meta: &mut Meta) {
-        for member in doc.root.members().unwrap_or_default() {
+        for member in doc.root.members_or_none() {
             let span = member.node().span();
             let kept = member.node().members().is_some() || member.node().items().is_some();
             if let Some(bytes) = doc.bytes.get(span.start..span.end).filter(|_| kept) {

@@ -79,7 +79,7 @@ pub(crate) fn hidden_in(text: &str, joiners: Joiners) -> Option<char> {
         if matches!(character, ' '..='~') || !is_hidden(*character) {
             return false;
         }
-        let (before, after) = text.split_at_checked(*at).unwrap_or_default();
+        let (before, after) = text.parts_at(*at);
         let (before, after) = (before.chars().next_back(), after.chars().nth(1));
         let is_harmless = match character {
             '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {

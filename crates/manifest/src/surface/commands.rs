@@ -182,7 +182,7 @@ fn without_root(word: &str, dialect: Dialect) -> String {
 
 /// Stores the remaining keys, so that a change of one of them changes the surface text.
 pub(crate) fn keep_rest(item: &mut SurfaceItem, node: &JsonNode<'_>, but: &[&str]) {
-    for member in node.members().unwrap_or_default() {
+    for member in node.members_or_none() {
         if !but.contains(&member.key()) {
             keep(item, member.key(), member.node());
         }

@@ -117,7 +117,7 @@ impl Reader<'_> {
 
     /// Reads `{mcpServers: {…}}`, or the map of servers without this key.
     fn servers_inline(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, list: ServerList, origin: Origin) {
-        let members = node.members().unwrap_or_default();
+        let members = node.members_or_none();
         let wrapped = node.get(list.wrapper());
         if let Some(inner) = wrapped {
             self.keys(doc, members, &["$schema", list.wrapper(), "inputs"]);
@@ -319,7 +319,7 @@ impl Reader<'_> {
 
     /// Reads servers from the keys `mcp` and `mcp_servers`, which resemble `mcpServers`.
     pub(crate) fn misnamed_servers(&mut self, doc: &Document<'_>) {
-        for member in doc.root.members().unwrap_or_default() {
+        for member in doc.root.members_or_none() {
             if matches!(member.key(), "mcp" | "mcp_servers") {
                 let message = format!("unknown key `{}` (did you mean `mcpServers`?)", member.key());
                 self.unknown_key(doc, member, message);

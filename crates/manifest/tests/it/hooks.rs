@@ -210,7 +210,7 @@ Go on.
     assert_eq!(lines(found.items()), expected);
     assert_eq!(found.errors(), []);
     // `hook fire` refuses a file with another table, since it can be a misspelled one.
-    let pointers: Vec<&str> = found.warnings().iter().map(|one| one.place.pointer.as_str()).collect();
+    let pointers: Vec<&str> = found.warnings().iter().map(|one| one.place().pointer()).collect();
     assert_eq!(pointers, ["/provider"]);
     let guard = &found.items()[0];
     assert_eq!(guard.name(), "guard");

@@ -136,7 +136,8 @@ fn wrong_types_are_errors_for_commands_and_notices_elsewhere() {
             assert_eq!(notice_codes(manifest), notices, "{body}");
         }
     }
-    let is_json = |dialect: &Dialect| dialect.main_file().is_some_and(|file| file.ends_with(".json"));
+    let is_json =
+        |dialect: &Dialect| dialect.main_file().is_some_and(|file| file.rsplit('.').next() == Some("json"));
     for text in ["", " \n", "null", "[]", "7"] {
         for dialect in Dialect::ALL.into_iter().filter(is_json) {
             let errors = read_one(dialect, text).unwrap_err();

@@ -47,6 +47,12 @@ fn a_manifest_of_the_standard_keeps_its_rules() {
         let result = read(Dialect::AgentPlugins, &files, &PluginContext::for_directory("a"));
         assert_eq!(error_codes(&result), [code], "{body}");
     }
+    for schema in ["null", "1", "[]", "{}"] {
+        let files = MapFiles::new().with("plugin.json", format!(r#"{{"$schema":{schema},"name":"a"}}"#));
+        assert_eq!(dialects(&files), ["agent-plugins"], "{schema}");
+        let result = read(Dialect::AgentPlugins, &files, &PluginContext::for_directory("a"));
+        assert_eq!(error_codes(&result), ["manifest/type"], "{schema}");
+    }
     for body in [r#","other":1"#, r#","extensions":[]"#] {
         let files = MapFiles::new().with("plugin.json", package(body));
         assert_eq!(notice_codes(&read_dialect(Dialect::AgentPlugins, &files)).len(), 1, "{body}");
@@ -216,6 +222,10 @@ fn an_extension_of_openclaw_runs_its_files() {
     assert_eq!(dialects(&files), ["openclaw"]);
     let manifest = read_dialect(Dialect::Openclaw, &files);
     assert_eq!((manifest.name(), names(&manifest, SurfaceKind::Entry)), ("notes", vec!["main.ts"]));
+    let package = r#"{"name":"notes","openclaw":{"extensions":["skills","./lib"]}}"#;
+    let files =
+        MapFiles::new().with("package.json", package).with("skills/a/SKILL.md", "").with("lib/index.js", "");
+    assert_eq!(names(&read_dialect(Dialect::Openclaw, &files), SurfaceKind::Entry), ["lib/index.js"]);
     let other = MapFiles::new().with("package.json", r#"{"name":"notes"}"#).with("index.js", "");
     assert_eq!(dialects(&other), Vec::<&str>::new());
     let own = MapFiles::new().with("openclaw.plugin.json", r#"{"id":"notes"}"#).with("index.js", "");

@@ -1,13 +1,13 @@
 //! An approval, and the approvals file.
 
+use core::str::FromStr;
 use std::collections::BTreeMap;
 
-use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
+use plugward_types::{AuditKind, AuditVerdict, Digest, PluginId, PluginKey, Risk, Timestamp, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::reader::{self, Node};
 use crate::format::writer::{line, map, quoted, text};
-use plugward_types::Timestamp;
 
 const HEAD: &str = "\
 # The approvals of audited plugins. plugward writes this file as a whole, without comments. You can delete an entry:
@@ -40,69 +40,6 @@ pub struct Approval {
     pub by: Option<String>,
     /// The time, as stated by the host.
     pub at: Timestamp,
-}
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $word:literal),* $(,)? } $expected:literal
-     $($derive:ident)*) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq $(, $derive)*)]
-        #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
-        pub enum $name { $($(#[$one])* $variant),* }
-
-        impl $name {
-            pub(crate) const EXPECTED: &'static str = $expected;
-
-            /// Returns the word in the file.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-
-            pub(crate) fn of_word(word: &str) -> Option<Self> {
-                [$(Self::$variant),*].into_iter().find(|one| one.as_str() == word)
-            }
-        }
-    };
-}
-
-words! {
-    /// The kind of an audit.
-    AuditKind {
-        /// The language model and the rules.
-        Deep = "deep",
-        /// The rules only.
-        Static = "static",
-    } "`deep` or `static`"
-}
-
-words! {
-    /// The risk of a plugin.
-    ///
-    /// # Guarantees
-    /// The order is `Low < Medium < High < Critical`.
-    Risk {
-        /// Low.
-        Low = "LOW",
-        /// Medium.
-        Medium = "MEDIUM",
-        /// High.
-        High = "HIGH",
-        /// Critical.
-        Critical = "CRITICAL",
-    } "`LOW`, `MEDIUM`, `HIGH` or `CRITICAL`" PartialOrd Ord
-}
-
-words! {
-    /// The advice of an audit. An approval never has a rejecting audit.
-    AuditVerdict {
-        /// Approve.
-        Approve = "approve",
-        /// Approve under the conditions in the audit.
-        ApproveWithConditions = "approve-with-conditions",
-        /// Do not approve.
-        Reject = "reject",
-    } "`approve` or `approve-with-conditions`"
 }
 
 /// The contents of an approvals file.
@@ -208,22 +145,26 @@ fn write(out: &mut String, approval: &Approval) {
 }
 
 fn read(node: &Node<'_, '_>) -> Result<Approval, FormatError> {
-    let kind = node.read("kind", AuditKind::EXPECTED, |value| AuditKind::of_word(value.as_str()?))?;
-    let risk = node.read("risk", Risk::EXPECTED, |value| Risk::of_word(value.as_str()?))?;
-    let verdict = node.read("verdict", AuditVerdict::EXPECTED, |value| {
-        AuditVerdict::of_word(value.as_str()?).filter(|verdict| *verdict != AuditVerdict::Reject)
+    // An approval never has a rejecting audit, so a file with one was not written by plugward.
+    let verdict = node.read("verdict", "`approve` or `approve-with-conditions`", |value| {
+        value.as_str()?.parse().ok().filter(|verdict| *verdict != AuditVerdict::Reject)
     })?;
     Ok(Approval {
         tree: node.must("tree")?,
         shared: node.map("shared")?,
         audit: node.must("audit")?,
-        kind: kind.ok_or_else(|| node.missing("kind"))?,
-        risk: risk.ok_or_else(|| node.missing("risk"))?,
+        kind: word(node, "kind", AuditKind::EXPECTED)?,
+        risk: word(node, "risk", Risk::EXPECTED)?,
         verdict: verdict.ok_or_else(|| node.missing("verdict"))?,
         rules: node.must("rules")?,
         by: node.text("by")?,
         at: node.time("at")?.ok_or_else(|| node.missing("at"))?,
     })
+}
+
+fn word<T: FromStr>(node: &Node<'_, '_>, key: &str, expected: &'static str) -> Result<T, FormatError> {
+    let word = node.read(key, expected, |value| value.as_str()?.parse().ok())?;
+    word.ok_or_else(|| node.missing(key))
 }
 
 /// Returns `true` if the text is a scope of version 1.

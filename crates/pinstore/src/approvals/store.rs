@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 use plugward_state_file::{Backup, FileLock, Owner, StateContents, StateError, StateFile, StateWarning};
-use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
+use plugward_types::{
+    AuditKind, AuditVerdict, CalledName, Digest, PluginId, PluginKey, Risk, Timestamp, TreeDigest,
+};
 
-use crate::approvals::approval::{self, Approval, AuditKind, AuditVerdict, Given, MAX_APPROVALS, Risk};
+use crate::approvals::approval::{self, Approval, Given, MAX_APPROVALS};
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
 use crate::pins::store::keep_copy;
-use plugward_types::Timestamp;
 
 const NAME: &str = "plugins.approvals.toml";
 // The size limit of the file: 20,000 approvals of 400 bytes.

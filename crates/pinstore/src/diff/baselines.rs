@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt as _};
 use plugward_state_file::{Backup, Owner, StateError, StateFile, make_directory};
-use plugward_types::{Digest, SurfaceDigest, TreeDigest};
+use plugward_types::{Digest, Part, SurfaceDigest, TreeDigest};
 use thiserror::Error;
 
 use crate::diff::preimage;
@@ -185,7 +185,7 @@ impl Baselines {
                 continue;
             }
             let hex = sha256(bytes).hex();
-            let (shard, name) = hex.split_at_checked(2).unwrap_or_default();
+            let (shard, name) = hex.parts_at(2);
             let dir = make_directory(&self.objects, shard).map_err(state("create the directories"))?;
             put(&dir, name, bytes)?;
         }
@@ -223,7 +223,7 @@ impl Baselines {
     /// As [`Baselines::tree`].
     pub fn object(&self, digest: &Digest) -> Result<StoredText<String>, BaselineError> {
         let hex = digest.hex();
-        let (shard, name) = hex.split_at_checked(2).unwrap_or_default();
+        let (shard, name) = hex.parts_at(2);
         match self.objects.open_dir(shard) {
             Ok(dir) => self.text(&dir, name, digest, u64::try_from(MAX_OBJECT).unwrap_or(u64::MAX)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(StoredText::Absent),
@@ -307,7 +307,9 @@ impl Baselines {
         let mut objects_in_use: BTreeSet<String> = in_use.objects.iter().map(Digest::hex).collect();
         for tree in &in_use.trees {
             if let StoredText::Found(list) = self.tree(tree)? {
-                let digests = preimage::entries(&list).unwrap_or_default();
+                // Without its list, the files of a tree that is in use would be removed.
+                let digests = preimage::entries(&list)
+                    .ok_or_else(|| io("read the list of a tree")(std::io::ErrorKind::InvalidData.into()))?;
                 objects_in_use.extend(digests.into_values().map(|entry| entry.digest.hex()));
             }
         }

@@ -9,40 +9,23 @@ use crate::diff::preimage::{TreeEntry, TreeEntryKind, entries};
 use crate::pins::facts::Facts;
 use crate::pins::reviewed::ReviewedDigests;
 
-/// The part of a plugin that a change affects, worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new class")]
-pub enum ChangeClass {
-    /// Launchers, remote servers, new programs or network addresses.
-    Reach,
-    /// The execution surface.
-    Surface,
-    /// Files that are executed or imported.
-    Code,
-    /// Text that reaches a prompt.
-    Prompt,
-    /// Signer, version, name.
-    Identity,
-    /// Everything else.
-    Other,
-}
-
-impl ChangeClass {
-    /// All classes, in order.
-    pub const ALL: [Self; 6] =
-        [Self::Reach, Self::Surface, Self::Code, Self::Prompt, Self::Identity, Self::Other];
-
-    /// Returns the word for a report.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reach => "reach",
-            Self::Surface => "surface",
-            Self::Code => "code",
-            Self::Prompt => "prompt",
-            Self::Identity => "identity",
-            Self::Other => "other",
-        }
+plugward_types::named! {
+    /// The part of a plugin that a change affects, worst first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new class")]
+    pub enum ChangeClass {
+        /// Launchers, remote servers, new programs or network addresses.
+        Reach = "reach",
+        /// The execution surface.
+        Surface = "surface",
+        /// Files that are executed or imported.
+        Code = "code",
+        /// Text that reaches a prompt.
+        Prompt = "prompt",
+        /// Signer, version, name.
+        Identity = "identity",
+        /// Everything else.
+        Other = "other",
     }
 }
 
@@ -202,16 +185,20 @@ pub fn diff(
     out_of_time: &dyn Fn() -> bool,
 ) -> Diff {
     let mut sections = Sections::default();
-    let listed = old.and_then(|old| entries(old.preimage?));
-    let old_side = match (old, &listed) {
-        (None, _) => OldSide::Nothing,
-        (Some(_), None) => OldSide::DigestsOnly,
-        (Some(_), Some(_)) => OldSide::Listed,
+    let listed = match old {
+        None => Some(BTreeMap::new()),
+        Some(old) => old.preimage.and_then(|preimage| with_shared(preimage, old.shared)),
+    };
+    let present = with_shared(new.preimage, new.shared);
+    let old_side = match (old, &listed, &present) {
+        (None, ..) => OldSide::Nothing,
+        (Some(_), Some(_), Some(_)) => OldSide::Listed,
+        // Without the list of one side, all files of the other would look changed.
+        (Some(_), ..) => OldSide::DigestsOnly,
     };
     surface(&mut sections, old.and_then(|old| old.surface), new.surface, old_side, classify);
-    if old_side != OldSide::DigestsOnly {
-        let listed = listed.unwrap_or_default();
-        files(&mut sections, old, listed, new, classify, out_of_time);
+    if let (Some(listed), Some(present)) = (listed, present) {
+        files(&mut sections, old, &listed, &present, new, classify, out_of_time);
     }
     if let Some(old) = old {
         identity(&mut sections, old, new);
@@ -263,14 +250,13 @@ fn surface(sections: &mut Sections, old: Option<&str>, new: &str, side: OldSide,
 fn files(
     sections: &mut Sections,
     old: Option<&Baseline<'_>>,
-    listed: BTreeMap<&str, TreeEntry>,
+    listed: &Entries,
+    present: &Entries,
     new: &DiffSide<'_>,
     classify: &dyn Classify,
     out_of_time: &dyn Fn() -> bool,
 ) {
-    let listed = with_shared(listed, old.map_or(&[], |old| old.shared));
-    let present = with_shared(entries(new.preimage).unwrap_or_default(), new.shared);
-    let mut changes: Vec<(ChangeClass, FileChange)> = differing(&listed, &present)
+    let mut changes: Vec<(ChangeClass, FileChange)> = differing(listed, present)
         .into_iter()
         .map(|change| {
             let was = change.old.as_ref().map(|entry| (change.from.as_ref().unwrap_or(&change.path), entry));
@@ -305,23 +291,26 @@ fn files(
     }
 }
 
-/// Returns the entries of a plugin and of its shared directories, by path.
-fn with_shared(own: BTreeMap<&str, TreeEntry>, shared: &[(String, String)]) -> BTreeMap<String, TreeEntry> {
-    let mut all: BTreeMap<String, TreeEntry> =
-        own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
+/// Files by path.
+type Entries = BTreeMap<String, TreeEntry>;
+
+/// Returns the entries of a plugin and of its shared directories, by path; `None` if one of the preimages is not one.
+fn with_shared(preimage: &str, shared: &[(String, String)]) -> Option<Entries> {
+    let own = entries(preimage)?;
+    let mut all: Entries = own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
     for (directory, list) in shared {
-        let below = entries(list).unwrap_or_default();
+        let below = entries(list)?;
         let joined = |path: &str| match directory.as_str() {
             "" => path.to_owned(),
             _ => format!("{directory}/{path}"),
         };
         all.extend(below.into_iter().map(|(path, entry)| (joined(path), entry)));
     }
-    all
+    Some(all)
 }
 
 /// Returns all changed files. A removed and an added file with the same contents are one renamed file.
-fn differing(listed: &BTreeMap<String, TreeEntry>, present: &BTreeMap<String, TreeEntry>) -> Vec<FileChange> {
+fn differing(listed: &Entries, present: &Entries) -> Vec<FileChange> {
     let mut gone: BTreeMap<Digest, std::collections::VecDeque<&String>> = BTreeMap::new();
     // All empty files are equal, so they do not show a rename.
     for (path, entry) in listed.iter().filter(|(path, entry)| entry.size > 0 && !present.contains_key(*path))

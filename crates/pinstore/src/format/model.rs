@@ -166,7 +166,7 @@ fn verify(node: &Node<'_, '_>, block: &Block) -> Result<(), FormatError> {
 
 fn parse_pin(node: &Node<'_, '_>, key: &PluginKey, format: Format) -> Result<Pin, FormatError> {
     node.only(&["state", "called", "folder", "denied", "agreed", "mcp", "check"])?;
-    let state = node.word("state", PinState::EXPECTED, PinState::of_word)?;
+    let state = node.word("state", "`trusted` or `denied`", PinState::from_name)?;
     let denied = match node.table("denied")? {
         None => None,
         Some(node) => {
@@ -218,7 +218,11 @@ fn parse_agreed(node: &Node<'_, '_>, format: Format) -> Result<AgreedState, Form
                 |item: &toml::Spanned<toml::de::DeValue<'_>>| Behavior::from_name(item.get_ref().as_str()?);
             value.as_array()?.iter().map(name).collect()
         })?,
-        via: node.word("via", PinOrigin::EXPECTED, PinOrigin::of_word)?,
+        via: node.word(
+            "via",
+            "`tofu`, `prompt`, `accept`, `lock`, `same` or `moved`",
+            PinOrigin::from_name,
+        )?,
         at: node.must_time("at")?,
         by: node.text("by")?,
         superseded: node.time("superseded")?,

@@ -231,9 +231,9 @@ impl Batch<'_> {
             PinCheck::Moved { from } => {
                 let Some(mut pin) = self.model.pins.remove(&from) else { return ChangeOutcome::Absent };
                 if most_agreed(&observed.key) == 1 {
-                    let index = position(&pin, &observed).unwrap_or_default();
+                    let index = position(&pin, &observed);
                     let all = pin.agreed.into_iter().enumerate();
-                    let kept = all.filter(|(at, state)| *at == index || state.superseded.is_some());
+                    let kept = all.filter(|(at, state)| Some(*at) == index || state.superseded.is_some());
                     pin.agreed = kept.map(|(_, state)| state).collect();
                 }
                 (pin.directory, pin.called) = (directory_of(&observed), observed.called);
@@ -400,8 +400,9 @@ impl Batch<'_> {
         if let Some(Pin { denied: Some(denial), .. }) = pin {
             return ChangeOutcome::Conflict(PinCheck::Denied { since: denial.at, by: DenialSource::Key });
         }
-        let called = pin.map(|pin| pin.called.clone()).unwrap_or_default();
-        self.forget_names(&called);
+        if let Some(called) = pin.map(|pin| pin.called.clone()) {
+            self.forget_names(&called);
+        }
         let is_named = self.model.v1.remove(key.name()).is_some();
         let is_pinned = self.model.pins.remove(key).is_some();
         if is_pinned || is_named { ChangeOutcome::Done } else { ChangeOutcome::Absent }

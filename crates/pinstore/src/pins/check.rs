@@ -133,39 +133,25 @@ pub enum PinnedState {
     Manifest(Digest),
 }
 
-/// A part of a plugin that differs from its pin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new fact")]
-pub enum ChangedPart {
-    /// The signer.
-    Signer,
-    /// The manifest file.
-    Manifest,
-    /// The tree.
-    Tree,
-    /// A shared directory.
-    Shared,
-    /// The marketplace entry.
-    Entry,
-    /// The files outside the plugin that can run.
-    Closure,
-    /// The settings in version control directories that run something.
-    Vcs,
-}
-
-impl ChangedPart {
-    /// Returns the name in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Signer => "signer",
-            Self::Manifest => "manifest",
-            Self::Tree => "tree",
-            Self::Shared => "shared",
-            Self::Entry => "entry",
-            Self::Closure => "closure",
-            Self::Vcs => "vcs",
-        }
+plugward_types::named! {
+    /// A part of a plugin that differs from its pin.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new fact")]
+    pub enum ChangedPart {
+        /// The signer.
+        Signer = "signer",
+        /// The manifest file.
+        Manifest = "manifest",
+        /// The tree.
+        Tree = "tree",
+        /// A shared directory.
+        Shared = "shared",
+        /// The marketplace entry.
+        Entry = "entry",
+        /// The files outside the plugin that can run.
+        Closure = "closure",
+        /// The settings in version control directories that run something.
+        Vcs = "vcs",
     }
 }
 

@@ -1,19 +1,9 @@
 //! The decision about a check, under each trust mode.
 
+use plugward_types::{StoreErrorRule, TrustMode};
+
 use crate::pins::check::{PinCheck, PinDifference};
 use crate::pins::facts::PinOrigin;
-
-/// Whether new plugins are trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new mode")]
-pub enum TrustMode {
-    /// Trust on first use, with a notice.
-    Tofu,
-    /// Ask the user.
-    Prompt,
-    /// Nothing is enrolled, and a missing or different pin is refused.
-    Locked,
-}
 
 /// The result of comparing the plugin with PLUGINS.lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,20 +86,6 @@ pub fn decide(
     }
 }
 
-/// The decision about plugins if the pins cannot be read or written: the setting `pins.on_store_error`.
-///
-/// There is no default: every host must choose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new rule")]
-pub enum StoreErrorRule {
-    /// Plugins load without pins, with a warning. The exit code is still 7.
-    Warn,
-    /// The user is asked once whether plugins load without pins this time.
-    Ask,
-    /// Plugins are refused.
-    Refuse,
-}
-
 /// The decision about a plugin whose pin is unknown or could not be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
@@ -126,23 +102,26 @@ pub enum StoreDecision {
 /// The exit code of a run with a failed store, even if plugins loaded.
 pub const STORE_ERROR_EXIT: u8 = 7;
 
-impl StoreErrorRule {
+impl StoreDecision {
     /// Decides about a plugin if the store could not be opened. `code` is the code of the error.
-    pub const fn on_unusable(self, trust: TrustMode, code: &'static str) -> StoreDecision {
-        match (self, trust) {
-            (Self::Warn, TrustMode::Tofu) => StoreDecision::LoadUnpinned(code),
-            (Self::Warn, TrustMode::Prompt) | (Self::Ask, TrustMode::Tofu | TrustMode::Prompt) => {
-                StoreDecision::Ask(code)
+    pub const fn of_unusable(rule: StoreErrorRule, trust: TrustMode, code: &'static str) -> Self {
+        match (rule, trust) {
+            (StoreErrorRule::Warn, TrustMode::Tofu) => Self::LoadUnpinned(code),
+            (StoreErrorRule::Warn, TrustMode::Prompt)
+            | (StoreErrorRule::Ask, TrustMode::Tofu | TrustMode::Prompt) => Self::Ask(code),
+            (StoreErrorRule::Warn | StoreErrorRule::Ask, TrustMode::Locked) | (StoreErrorRule::Refuse, _) => {
+                Self::Refuse(code)
             }
-            (Self::Warn | Self::Ask, TrustMode::Locked) | (Self::Refuse, _) => StoreDecision::Refuse(code),
         }
     }
 
     /// Decides about a plugin that could not be enrolled, after all questions. Plugins that match a pin are not affected.
-    pub const fn on_unsaved(self, trust: TrustMode, code: &'static str) -> StoreDecision {
-        match (self, trust) {
-            (Self::Warn, TrustMode::Tofu | TrustMode::Prompt) => StoreDecision::LoadUnpinned(code),
-            (Self::Warn, TrustMode::Locked) | (Self::Ask | Self::Refuse, _) => StoreDecision::Refuse(code),
+    pub const fn of_unsaved(rule: StoreErrorRule, trust: TrustMode, code: &'static str) -> Self {
+        match (rule, trust) {
+            (StoreErrorRule::Warn, TrustMode::Tofu | TrustMode::Prompt) => Self::LoadUnpinned(code),
+            (StoreErrorRule::Warn, TrustMode::Locked) | (StoreErrorRule::Ask | StoreErrorRule::Refuse, _) => {
+                Self::Refuse(code)
+            }
         }
     }
 }

@@ -66,49 +66,23 @@ pub enum ReadScope {
     Execution,
 }
 
-/// The origin of a pin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new way")]
-pub enum PinOrigin {
-    /// Trust on first use.
-    Tofu,
-    /// The user answered a question.
-    Prompt,
-    /// The user named the digest.
-    Accept,
-    /// The tree is in an accepted PLUGINS.lock.
-    Lock,
-    /// The user or an accepted lockfile had agreed to the same contents under another key.
-    Same,
-    /// The pin was carried over when the plugin was moved.
-    Moved,
-}
-
-impl PinOrigin {
-    pub(crate) const EXPECTED: &'static str = "`tofu`, `prompt`, `accept`, `lock`, `same` or `moved`";
-
-    /// Returns the name in the file.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Tofu => "tofu",
-            Self::Prompt => "prompt",
-            Self::Accept => "accept",
-            Self::Lock => "lock",
-            Self::Same => "same",
-            Self::Moved => "moved",
-        }
-    }
-
-    pub(crate) fn of_word(word: &str) -> Option<Self> {
-        let all = [Self::Tofu, Self::Prompt, Self::Accept, Self::Lock, Self::Same, Self::Moved];
-        all.into_iter().find(|via| via.as_str() == word)
-    }
-}
-
-impl fmt::Display for PinOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+plugward_types::named! {
+    /// The origin of a pin.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new way")]
+    pub enum PinOrigin {
+        /// Trust on first use.
+        Tofu = "tofu",
+        /// The user answered a question.
+        Prompt = "prompt",
+        /// The user named the digest.
+        Accept = "accept",
+        /// The tree is in an accepted PLUGINS.lock.
+        Lock = "lock",
+        /// The user or an accepted lockfile had agreed to the same contents under another key.
+        Same = "same",
+        /// The pin was carried over when the plugin was moved.
+        Moved = "moved",
     }
 }
 

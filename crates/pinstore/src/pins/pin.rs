@@ -89,30 +89,15 @@ pub struct Denial {
     pub tree: Option<TreeDigest>,
 }
 
-/// Whether a plugin is trusted or denied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new state")]
-pub enum PinState {
-    /// The agreed trees load.
-    Trusted,
-    /// The plugin is denied, regardless of its contents.
-    Denied,
-}
-
-impl PinState {
-    pub(crate) const EXPECTED: &'static str = "`trusted` or `denied`";
-
-    /// Returns the name in the file.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Trusted => "trusted",
-            Self::Denied => "denied",
-        }
-    }
-
-    pub(crate) fn of_word(word: &str) -> Option<Self> {
-        [Self::Trusted, Self::Denied].into_iter().find(|state| state.as_str() == word)
+plugward_types::named! {
+    /// Whether a plugin is trusted or denied.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new state")]
+    pub enum PinState {
+        /// The agreed trees load.
+        Trusted = "trusted",
+        /// The plugin is denied, regardless of its contents.
+        Denied = "denied",
     }
 }
 

@@ -281,8 +281,8 @@ fn on_store_error_is_the_table() {
     let mut rows = Vec::new();
     for trust in modes {
         for rule in [StoreErrorRule::Warn, StoreErrorRule::Ask, StoreErrorRule::Refuse] {
-            let unusable = rule.on_unusable(trust, "pin/store");
-            let unsaved = rule.on_unsaved(trust, "pin/not-saved");
+            let unusable = StoreDecision::of_unusable(rule, trust, "pin/store");
+            let unsaved = StoreDecision::of_unsaved(rule, trust, "pin/not-saved");
             rows.push(format!("{trust:?} {rule:?}; unusable {unusable:?}; unsaved {unsaved:?}"));
         }
     }
@@ -302,7 +302,7 @@ fn on_store_error_is_the_table() {
     );
     // Said by hand, `warn` has no effect under `locked`.
     assert_eq!(
-        StoreErrorRule::Warn.on_unusable(TrustMode::Locked, "pin/store"),
+        StoreDecision::of_unusable(StoreErrorRule::Warn, TrustMode::Locked, "pin/store"),
         StoreDecision::Refuse("pin/store")
     );
     assert_eq!(STORE_ERROR_EXIT, 7);

@@ -11,44 +11,31 @@ use crate::error::{SettingsError, SettingsFault, ValueOrigin, place};
 use crate::table::SettingKey;
 use crate::value::SettingValue;
 
-/// The source of a layer. The order of the variants is the order from weak to strong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new layer")]
-pub enum LayerKind {
-    /// The key table.
-    Default,
-    /// The administrator's file.
-    Managed,
-    /// The user's file.
-    User,
-    /// `.plugward/config.toml` in a project root.
-    Workspace,
-    /// `.plugward.toml` in a directory of a project.
-    Local,
-    /// A table `[workspaces."/path"]` of the user's file.
-    UserWorkspace,
-    /// `PLUGWARD_CFG`.
-    Env,
-    /// `--cfg`.
-    Cli,
+plugward_types::named! {
+    /// The source of a layer. The order of the variants is the order from weak to strong.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new layer")]
+    pub enum LayerKind {
+        /// The key table.
+        Default = "default",
+        /// The administrator's file.
+        Managed = "managed",
+        /// The user's file.
+        User = "user",
+        /// `.plugward/config.toml` in a project root.
+        Workspace = "workspace",
+        /// `.plugward.toml` in a directory of a project.
+        Local = "local",
+        /// A table `[workspaces."/path"]` of the user's file.
+        UserWorkspace = "user-workspace",
+        /// `PLUGWARD_CFG`.
+        Env = "env",
+        /// `--cfg`.
+        Cli = "cli",
+    }
 }
 
 impl LayerKind {
-    /// Returns the name in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Managed => "managed",
-            Self::User => "user",
-            Self::Workspace => "workspace",
-            Self::Local => "local",
-            Self::UserWorkspace => "user-workspace",
-            Self::Env => "env",
-            Self::Cli => "cli",
-        }
-    }
-
     /// Returns `true` if a repository controls the layer, so that it can only tighten.
     #[must_use]
     pub const fn is_repository(self) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::str::FromStr as _;
 
-use plugward_types::{Part, PlacePath};
+use plugward_types::{PlacePath, valid_head};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -45,10 +45,8 @@ pub(super) fn file(kind: LayerKind, label: &str, bytes: &[u8]) -> Result<Setting
     match core::str::from_utf8(bytes) {
         Ok(text) => valid(text),
         Err(error) => {
-            let before = bytes.part(..error.valid_up_to());
-            let before = core::str::from_utf8(before).unwrap_or_default();
             let message = format!("the file is not UTF-8 at byte {}", error.valid_up_to());
-            whole(message, before, "save it as UTF-8")
+            whole(message, valid_head(bytes), "save it as UTF-8")
         }
     }
 }

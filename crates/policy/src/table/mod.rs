@@ -6,10 +6,8 @@
 mod key;
 mod strictness;
 
-use crate::choices::{
-    ApprovalSetting, ProfileSetting, RawOutputSetting, RiskLimit, ScanAskSetting, StoreErrorSetting,
-    TrustRule,
-};
+use plugward_types::{ApprovalRule, RawOutput, ScanAsk, StoreErrorRule, TrustMode, words};
+
 use crate::command::RunRule;
 
 pub use key::{KeyError, SettingKey};
@@ -163,7 +161,7 @@ const BY_ORIGIN: &str = "unattended if official, else ask";
 // id: key; type and order; default; set by; a repository may
 table! {
     /// `trust`.
-    Trust: ["trust"], K::Words(TrustRule::WORDS), Word("tofu"), Any, Tighten;
+    Trust: ["trust"], K::Words(TrustMode::NAMES), Word("tofu"), Any, Tighten;
     /// `plugins.enabled`.
     Enabled: ["plugins", "enabled"], K::Allowlist, Unset, Any, Tighten;
     /// `plugins.disabled`.
@@ -180,18 +178,18 @@ table! {
     CommandInstall: ["plugins", "command", "<id>", "install"], K::Flag { loose: true },
         Decided { strictest: "false", by: "auto_install if official, else false" }, Any, Tighten;
     /// `plugins.command.<id>.run`.
-    CommandRun: ["plugins", "command", "<id>", "run"], K::Words(RunRule::WORDS),
+    CommandRun: ["plugins", "command", "<id>", "run"], K::Words(RunRule::NAMES),
         Decided { strictest: "ask", by: BY_ORIGIN }, Any, Tighten;
     /// `plugins.command.<id>.checksum`.
     CommandChecksum: ["plugins", "command", "<id>", "checksum"], K::Checksum, Unset, Any, Add;
     /// `plugins.command.<id>.options`.
     CommandOptions: ["plugins", "command", "<id>", "options"], K::Opaque, Unset, Any, Set;
     /// `plugins.bundle."<selector>".run`.
-    BundleRun: ["plugins", "bundle", "<selector>", "run"], K::Words(RunRule::WORDS), Word("unattended"), Any, Tighten;
+    BundleRun: ["plugins", "bundle", "<selector>", "run"], K::Words(RunRule::NAMES), Word("unattended"), Any, Tighten;
     /// `plugins.approval`.
-    Approval: ["plugins", "approval"], K::Words(ApprovalSetting::WORDS), Word("off"), Any, Tighten;
+    Approval: ["plugins", "approval"], K::Words(ApprovalRule::NAMES), Word("off"), Any, Tighten;
     /// `plugins.max_risk`.
-    MaxRisk: ["plugins", "max_risk"], K::Words(RiskLimit::WORDS), Word("MEDIUM"), Any, Tighten;
+    MaxRisk: ["plugins", "max_risk"], K::Words(words!["CRITICAL HIGH MEDIUM LOW"]), Word("MEDIUM"), Any, Tighten;
     /// `plugins.revocation_lists`.
     RevocationLists: ["plugins", "revocation_lists"], K::Texts, Unset, User, Ignore;
     /// `plugins.shared`.
@@ -199,7 +197,7 @@ table! {
     /// `plugins.wasm`, which is reserved and has no effect.
     Wasm: ["plugins", "wasm"], K::Opaque, Unset, Any, Set;
     /// `pins.on_store_error`.
-    StoreError: ["pins", "on_store_error"], K::Words(StoreErrorSetting::WORDS),
+    StoreError: ["pins", "on_store_error"], K::Words(StoreErrorRule::NAMES),
         Decided { strictest: "refuse", by: "ask at a terminal, unless the trust mode is `locked`" }, Any, Tighten;
     /// `pins.exclude_vcs`.
     ExcludeVcs: ["pins", "exclude_vcs"], K::Flag { loose: true }, Flag(true), Any, Tighten;
@@ -214,18 +212,18 @@ table! {
     /// `lock.signers`.
     Signers: ["lock", "signers"], K::Rows(SIGNER), Unset, User, Ignore;
     /// `scan.ask`.
-    ScanAsk: ["scan", "ask"], K::Words(ScanAskSetting::WORDS), Word("person"), User, Ignore;
+    ScanAsk: ["scan", "ask"], K::Words(ScanAsk::NAMES), Word("person"), User, Ignore;
     /// `scan.suppress`.
     Suppressions: ["scan", "suppress"], K::Rows(SUPPRESSION), Unset, User, Ignore;
     /// `scan.profile`.
-    Profile: ["scan", "profile"], K::Words(ProfileSetting::WORDS),
+    Profile: ["scan", "profile"], K::Words(words!["general strict-plugin"]),
         Decided { strictest: "strict-plugin", by: "strict-plugin for plugins, general for `scan`" }, User, Ignore;
     /// `scan.packages`.
     Packages: ["scan", "packages"], K::Texts, Unset, User, Ignore;
     /// `scan.rules`.
     ScanRules: ["scan", "rules"], K::Texts, Unset, User, Ignore;
     /// `hooks.raw`.
-    RawOutput: ["hooks", "raw"], K::Words(RawOutputSetting::WORDS), Word("user"), User, Ignore;
+    RawOutput: ["hooks", "raw"], K::Words(RawOutput::NAMES), Word("user"), User, Ignore;
     /// `hooks.grants`.
     RawGrants: ["hooks", "grants"], K::Rows(GRANT), Unset, User, Ignore;
     /// `hosts.<id>`, whose fields are those of a row in the table of hosts.

@@ -188,7 +188,7 @@ impl Machine<'_, '_> {
     /// Calls the functions and names among the arguments. Functions get the first given value, or all of
     /// them.
     fn hand_on(&mut self, place: CallSite, given: &[Value], arguments: &[Argument]) -> Value {
-        let result = self.call_back(arguments.part(..1), given);
+        let result = self.call_back(arguments.head(1), given);
         let given: Vec<Argument> = given
             .iter()
             .take(1)

@@ -5,79 +5,50 @@ use core::ops::Range;
 
 use crate::SecretKind;
 
-/// The result of verifying the checksum that some kinds of keys contain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
-pub enum ChecksumCheck {
-    /// The kind has no checksum.
-    None,
-    /// The checksum is right, so the value was generated and not typed.
-    Holds,
-    /// The checksum is wrong. The value is treated like one without a checksum.
-    Fails,
-}
-
-impl ChecksumCheck {
-    /// Returns the identifier used in reports.
+plugward_types::named! {
+    /// The result of verifying the checksum that some kinds of keys contain.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-        }
+    #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+    pub enum ChecksumCheck {
+        /// The kind has no checksum.
+        None = "none",
+        /// The checksum is right, so the value was generated and not typed.
+        Holds = "holds",
+        /// The checksum is wrong. The value is treated like one without a checksum.
+        Fails = "fails",
     }
 }
 
-/// One encoding that was undone before a value could be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Layer {
-    /// Terminal sequences, invisible characters, overstrike and full-width forms.
-    Strip,
-    /// UTF-16 in either byte order.
-    Utf16,
-    /// Escapes of JSON, C, URLs, HTML and mail.
-    Unescape,
-    /// A prefix that all lines share.
-    Prefix,
-    /// Hard line wraps.
-    Join,
-    /// Adjacent string literals.
-    Concat,
-    /// Base64 of either alphabet.
-    Base64,
-    /// Hex digits.
-    Hex,
-    /// Gzip or zlib.
-    Inflate,
-    /// Lines of a hex dump.
-    Dump,
-    /// Reversed text.
-    Reverse,
-    /// Found by its value, because a transform had encoded it.
-    Laundered,
-}
-
-impl Layer {
-    /// Returns the identifier used in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Strip => "strip",
-            Self::Utf16 => "utf16",
-            Self::Unescape => "unescape",
-            Self::Prefix => "prefix",
-            Self::Join => "join",
-            Self::Concat => "concat",
-            Self::Base64 => "base64",
-            Self::Hex => "hex",
-            Self::Inflate => "inflate",
-            Self::Dump => "dump",
-            Self::Reverse => "reverse",
-            Self::Laundered => "laundered",
-        }
+plugward_types::named! {
+    /// One encoding that was undone before a value could be read.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Layer {
+        /// Terminal sequences, invisible characters, overstrike and full-width forms.
+        Strip = "strip",
+        /// UTF-16 in either byte order.
+        Utf16 = "utf16",
+        /// Escapes of JSON, C, URLs, HTML and mail.
+        Unescape = "unescape",
+        /// A prefix that all lines share.
+        Prefix = "prefix",
+        /// Hard line wraps.
+        Join = "join",
+        /// Adjacent string literals.
+        Concat = "concat",
+        /// Base64 of either alphabet.
+        Base64 = "base64",
+        /// Hex digits.
+        Hex = "hex",
+        /// Gzip or zlib.
+        Inflate = "inflate",
+        /// Lines of a hex dump.
+        Dump = "dump",
+        /// Reversed text.
+        Reverse = "reverse",
+        /// Found by its value, because a transform had encoded it.
+        Laundered = "laundered",
     }
 }
 
@@ -144,31 +115,20 @@ impl fmt::Debug for LayerStack {
     }
 }
 
-/// The effect of a match on the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
-pub enum RedactAction {
-    /// The value was replaced by a marker.
-    Removed,
-    /// The value was kept, because it is a documented example key and the settings keep those.
-    KeptExample,
-    /// The value was kept, because the rule only notes.
-    Noted,
-    /// The whole text was replaced.
-    Withheld,
-}
-
-impl RedactAction {
-    /// Returns the identifier used in reports.
+plugward_types::named! {
+    /// The effect of a match on the text.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Removed => "cut",
-            Self::KeptExample => "kept-example",
-            Self::Noted => "noted",
-            Self::Withheld => "withheld",
-        }
+    #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+    pub enum RedactAction {
+        /// The value was replaced by a marker.
+        Removed = "cut",
+        /// The value was kept, because it is a documented example key and the settings keep those.
+        KeptExample = "kept-example",
+        /// The value was kept, because the rule only notes.
+        Noted = "noted",
+        /// The whole text was replaced.
+        Withheld = "withheld",
     }
 }
 

@@ -99,8 +99,8 @@ impl Fetch for HttpFetch {
             let response = agent.get(here.as_str()).call().map_err(|error| self.fault(error))?;
             let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
             if response.status().is_redirection() {
-                here =
-                    here.redirected(header("location").unwrap_or_default()).map_err(FetchFault::Redirect)?;
+                let target = header("location").ok_or_else(|| "to no address".to_owned());
+                here = target.and_then(|target| here.redirected(target)).map_err(FetchFault::Redirect)?;
                 continue;
             }
             if response.status() != 200 {

@@ -169,12 +169,17 @@ pub(crate) fn escape(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// Returns `true` if a character moves, hides or reorders the text around it.
-// The same idea as `escape` in plugward-types, on which this crate does not depend so that it can be used alone.
+// The table of `escape` in plugward-types, on which this crate does not depend so that it can be used alone. A test
+// compares the two.
 fn hidden(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\\' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}')
+        || (character.is_whitespace() && character != ' ')
+        || matches!(character,
+            '\\' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A path relative to a jail: text, bytes, an [`OsStr`], a [`Path`] or a [`RelPath`].

@@ -175,3 +175,18 @@ proptest! {
         }
     }
 }
+
+/// A path displays the characters that every crate of the workspace escapes, and the backslash.
+#[test]
+fn a_displayed_path_has_no_hidden_characters() {
+    for character in ('\u{1}'..=char::MAX).filter(|character| *character != '/') {
+        let text = format!("a{character}b");
+        let Ok(path) = RelPath::parse(text.as_bytes(), &Policy::standard()) else { continue };
+        let escaped = path.to_string().starts_with("a\\");
+        assert_eq!(
+            escaped,
+            character == '\\' || plugward_types::escape::is_hidden(character),
+            "{character:?}"
+        );
+    }
+}

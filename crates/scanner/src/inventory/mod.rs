@@ -12,59 +12,41 @@ use plugward_types::Part;
 
 use crate::scan::entry::{FileKind, Lens, RoleHint};
 
-/// How an entry was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum EntryState {
-    /// Read unchanged.
-    Scanned,
-    /// Transcoded, then read.
-    Decoded,
-    /// An executable or library of machine code, or a class file.
-    Native,
-    /// Compiled bytecode that runs instead of a source.
-    Bytecode,
-    /// A WebAssembly module.
-    Wasm,
-    /// An archive. It is not unpacked.
-    Archive,
-    /// An office document, PDF or RTF.
-    Document,
-    /// An image, font, audio or video file.
-    Media,
-    /// A binary file of an unknown type.
-    UnknownBinary,
-    /// Over a limit: only raw rules read a part.
-    Partial,
-    /// An unreadable file.
-    Unreadable,
-    /// A symlink.
-    Link,
-    /// A FIFO, socket or device.
-    Special,
+plugward_types::named! {
+    /// How an entry was read.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum EntryState {
+        /// Read unchanged.
+        Scanned = "scanned",
+        /// Transcoded, then read.
+        Decoded = "decoded",
+        /// An executable or library of machine code, or a class file.
+        Native = "native",
+        /// Compiled bytecode that runs instead of a source.
+        Bytecode = "bytecode",
+        /// A WebAssembly module.
+        Wasm = "wasm",
+        /// An archive. It is not unpacked.
+        Archive = "archive",
+        /// An office document, PDF or RTF.
+        Document = "document",
+        /// An image, font, audio or video file.
+        Media = "media",
+        /// A binary file of an unknown type.
+        UnknownBinary = "unknown-binary",
+        /// Over a limit: only raw rules read a part.
+        Partial = "partial",
+        /// An unreadable file.
+        Unreadable = "unreadable",
+        /// A symlink.
+        Link = "link",
+        /// A FIFO, socket or device.
+        Special = "special",
+    }
 }
 
 impl EntryState {
-    /// Returns the name that reports use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scanned => "scanned",
-            Self::Decoded => "decoded",
-            Self::Native => "native",
-            Self::Bytecode => "bytecode",
-            Self::Wasm => "wasm",
-            Self::Archive => "archive",
-            Self::Document => "document",
-            Self::Media => "media",
-            Self::UnknownBinary => "unknown-binary",
-            Self::Partial => "partial",
-            Self::Unreadable => "unreadable",
-            Self::Link => "link",
-            Self::Special => "special",
-        }
-    }
-
     /// Returns the detector that fires for a binary file of this state.
     pub(crate) const fn detector(self) -> Option<&'static str> {
         match self {

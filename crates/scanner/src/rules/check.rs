@@ -6,10 +6,11 @@ use plugward_types::{Digest, Severity};
 use sha2::{Digest as _, Sha256};
 
 use super::{Case, Rule, Rules};
+use crate::Profile;
 use crate::RuleError;
 use crate::scan::entry::{Content, Entry, RoleHint};
 use crate::scan::error::RuleErrorKind;
-use crate::scan::options::{Profile, ScanOptions};
+use crate::scan::options::ScanOptions;
 use crate::scan::{scan, shown};
 
 /// The extent of a self check.
@@ -215,7 +216,8 @@ mod tests {
             let record = crate::scan::file::scan(rules, &options, entry, crate::scan::file::Reading::Full);
             let own = record.hits.iter().map(|hit| hit.matcher).filter(|matcher| {
                 let known = &rules.matchers[usize::from(*matcher)];
-                usize::from(known.rule) == rule && known.profiles & profile.bit() != 0
+                usize::from(known.rule) == rule
+                    && known.profiles & crate::scan::options::profile_bit(profile) != 0
             });
             ways.extend(own);
         }
@@ -245,7 +247,9 @@ mod tests {
             let number = ordinal.entry(matcher.rule).or_insert(0_usize);
             *number += 1;
             // A case must hold in both profiles; matchers of one profile have separate tests.
-            let one = Profile::ALL.iter().any(|profile| matcher.profiles & profile.bit() == 0);
+            let one = Profile::ALL
+                .iter()
+                .any(|profile| matcher.profiles & crate::scan::options::profile_bit(*profile) == 0);
             let apart = one || matches!(matcher.kind, crate::rules::MatcherKind::Shape);
             let place = PLACES.contains(&(rule.id.as_str(), *number));
             if !apart && !place && !needed.contains(&u16::try_from(at).unwrap()) {

@@ -12,6 +12,7 @@ use super::commands::CommandTable;
 use super::load::CheckedRule;
 use super::source::{Arg0, MatchSource, NameSource};
 use super::{Cases, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
+use crate::Profile;
 use crate::RuleError;
 use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex, Speed};
 use crate::lex::data::{KeyIndex, KeyPattern};
@@ -19,7 +20,6 @@ use crate::rules::names::{Names, Words};
 use crate::rules::shapes::SHAPES;
 use crate::scan::entry::{FileKind, Lens};
 use crate::scan::error::RuleErrorKind;
-use crate::scan::options::Profile;
 use crate::text::Within;
 
 /// Compiles parsed rules.
@@ -99,7 +99,7 @@ fn profile_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     names.iter().try_fold(0, |bits, name| {
         let profile = Profile::from_name(name)
             .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is not a profile")))?;
-        Ok(bits | profile.bit())
+        Ok(bits | crate::scan::options::profile_bit(profile))
     })
 }
 

@@ -225,7 +225,7 @@ fn is_own(part: &[u8]) -> bool {
     });
     let bare = part.strip_prefix(b"$").map(|rest| {
         let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-        rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or_default()
+        rest.parts_at(end.unwrap_or(rest.len()))
     });
     let tail = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"/");
     braced.or(bare).is_some_and(|(name, rest)| OWN.contains(&name) && tail(rest))

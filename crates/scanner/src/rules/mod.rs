@@ -17,12 +17,12 @@ use std::sync::OnceLock;
 use plugward_types::{Behavior, Digest, RuleId, Severity};
 use serde::Deserialize;
 
+use crate::Profile;
 use crate::analysis::Watched;
 use crate::engine::{Compiled, PatternSet, ShortRegex};
 use crate::lex::data::{KeyIndex, KeyPattern};
 use crate::rules::names::{Names, Words};
 use crate::scan::entry::FileKind;
-use crate::scan::options::Profile;
 use crate::{RuleError, text::Within};
 
 pub use check::SelfCheck;

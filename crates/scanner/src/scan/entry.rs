@@ -39,35 +39,25 @@ pub enum Content<'a> {
     },
 }
 
-/// The kind of a file. It changes severities only as docs/rules.md describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum FileKind {
-    /// Nothing special.
-    Other,
-    /// Read by people: README, CHANGELOG, LICENSE, `docs/`.
-    Doc,
-    /// A manifest or settings file of a host.
-    Manifest,
-    /// Runs while the plugin is built: `build.rs`, procedural macros.
-    Build,
-    /// Enters a model's context.
-    Prompt,
+plugward_types::named! {
+    /// The kind of a file. It changes severities only as docs/rules.md describes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum FileKind {
+        /// Nothing special.
+        Other = "other",
+        /// Read by people: README, CHANGELOG, LICENSE, `docs/`.
+        Doc = "doc",
+        /// A manifest or settings file of a host.
+        Manifest = "manifest",
+        /// Runs while the plugin is built: `build.rs`, procedural macros.
+        Build = "build",
+        /// Enters a model's context.
+        Prompt = "prompt",
+    }
 }
 
 impl FileKind {
-    /// Returns the name that reports use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Other => "other",
-            Self::Doc => "doc",
-            Self::Manifest => "manifest",
-            Self::Build => "build",
-            Self::Prompt => "prompt",
-        }
-    }
-
     pub(crate) const fn bit(self) -> u8 {
         match self {
             Self::Other => 1,
@@ -79,47 +69,27 @@ impl FileKind {
     }
 }
 
-/// The reader for one language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Lens {
-    /// JavaScript and TypeScript.
-    Js,
-    /// Python.
-    Py,
-    /// Shells, Makefile recipes, Dockerfiles.
-    Sh,
-    /// Rust.
-    Rs,
-    /// JSON, TOML, YAML.
-    Data,
-    /// Markdown and every other text.
-    Prose,
+plugward_types::named! {
+    /// The reader for one language.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum Lens {
+        /// JavaScript and TypeScript.
+        Js = "js",
+        /// Python.
+        Py = "py",
+        /// Shells, Makefile recipes, Dockerfiles.
+        Sh = "sh",
+        /// Rust.
+        Rs = "rs",
+        /// JSON, TOML, YAML.
+        Data = "data",
+        /// Markdown and every other text.
+        Prose = "prose",
+    }
 }
 
 impl Lens {
-    /// Every lens, in the order of docs/rules.md.
-    pub const ALL: [Self; 6] = [Self::Js, Self::Py, Self::Sh, Self::Rs, Self::Data, Self::Prose];
-
-    /// Returns the name that rule files and reports use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Js => "js",
-            Self::Py => "py",
-            Self::Sh => "sh",
-            Self::Rs => "rs",
-            Self::Data => "data",
-            Self::Prose => "prose",
-        }
-    }
-
-    /// Returns the lens of a name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|lens| lens.as_str() == name)
-    }
-
     /// Returns the lens as one bit of a set.
     pub(crate) const fn bit(self) -> u8 {
         match self {

@@ -4,6 +4,7 @@ use core::cell::Cell;
 
 use plugward_types::{Digest, Part, Severity};
 
+use crate::Profile;
 use crate::engine::{PatternSet, RawMatch};
 use crate::inventory::{self, Class, EntryState, Flag};
 use crate::lex::{self, Lexed};
@@ -11,7 +12,7 @@ use crate::rules::secret;
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::scan::cache;
 use crate::scan::entry::{Content, Entry, FileKind, Lens};
-use crate::scan::options::{Profile, ScanOptions};
+use crate::scan::options::ScanOptions;
 use crate::scan::sink::{Embedded, EmbeddedText, Hit, Lowered, Named, Sink};
 use crate::text::commands;
 use crate::text::decode;

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{BehaviorEvidence, Digest, FileRole, Finding, LineEnds, Part, Severity, Span};
 
+use crate::Profile;
 use crate::known::downloads;
 use crate::rules::{Rule, RuleClass, Rules};
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::scan::file::FileRecord;
-use crate::scan::options::{Profile, ScanOptions};
+use crate::scan::options::ScanOptions;
 use crate::scan::report::ScanSummary;
 use crate::scan::sink::{Hit, Lowered};
 use crate::scan::snippet::Places;
@@ -219,7 +220,9 @@ fn weigh(
     for &hit in &record.hits {
         let Some(matcher) = rules.matcher(hit.matcher) else { continue };
         let Some(rule) = rules.table.get(usize::from(matcher.rule)) else { continue };
-        if matcher.profiles & options.profile.bit() == 0 || !rule.needs.iter().all(is_met) {
+        if matcher.profiles & crate::scan::options::profile_bit(options.profile) == 0
+            || !rule.needs.iter().all(is_met)
+        {
             continue;
         }
         let severity = match options.profile {

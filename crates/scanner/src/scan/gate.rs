@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 use plugward_types::{Digest, Finding, RuleId, Severity};
 
+use crate::Profile;
 use crate::scan::error::help_of;
-use crate::scan::options::Profile;
 use crate::scan::report::ScanReport;
 
 /// A day of the Gregorian calendar.

@@ -20,6 +20,7 @@ use plugward_types::{BehaviorEvidence, FileRole, Part, Severity};
 
 use self::file::{FileRecord, Reading};
 use self::findings::Placed;
+use crate::Profile;
 use crate::ScanError;
 use crate::inventory::crates;
 use crate::inventory::names;
@@ -29,7 +30,7 @@ use crate::known::modules;
 use crate::rules::Rules;
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::scan::error::ScanErrorKind;
-use crate::scan::options::{Profile, ScanOptions};
+use crate::scan::options::ScanOptions;
 use crate::scan::report::{FileState, ScanReport, ScanSummary};
 use crate::scan::sink::{Hit, Named};
 

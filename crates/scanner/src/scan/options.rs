@@ -3,44 +3,15 @@
 use core::fmt;
 use core::num::NonZeroUsize;
 
+use plugward_types::Profile;
+
 use crate::MatchCache;
 
-/// Which of a rule's two severities applies.
-///
-/// `strict-plugin` keeps HyperAgent's contract (see `docs/source-documents.md`); `general` serves every other host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a new profile must stop every host from building")]
-pub enum Profile {
-    /// Guest plugins: only relative imports and modules of the host; any other way to load code is danger.
-    StrictPlugin,
-    /// Ordinary code that may import packages.
-    General,
-}
-
-impl Profile {
-    /// Both profiles.
-    pub const ALL: [Self; 2] = [Self::StrictPlugin, Self::General];
-
-    /// Returns the name that settings and reports use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::StrictPlugin => "strict-plugin",
-            Self::General => "general",
-        }
-    }
-
-    /// Returns the profile of a name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|profile| profile.as_str() == name)
-    }
-
-    pub(crate) const fn bit(self) -> u8 {
-        match self {
-            Self::StrictPlugin => 1,
-            Self::General => 2,
-        }
+/// Returns a profile as one bit of a set.
+pub(crate) const fn profile_bit(profile: Profile) -> u8 {
+    match profile {
+        Profile::StrictPlugin => 1,
+        Profile::General => 2,
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use plugward_types::{Behavior, BehaviorEvidence, Digest, FileRole, Finding, Severity};
 
+use crate::Profile;
 use crate::inventory::EntryState;
 use crate::scan::entry::{FileKind, Lens};
-use crate::scan::options::Profile;
 
 /// The state of one entry after a scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,24 +28,15 @@ pub struct FileState {
     pub digest: Option<Digest>,
 }
 
-/// Whether everything that can run or enter a prompt was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "a third answer must stop every host from building")]
-pub enum Completeness {
-    /// Every entry was read within the limits.
-    Complete,
-    /// A file exceeded a limit, or was unreadable or special.
-    Partial,
-}
-
-impl Completeness {
-    /// Returns the name that reports use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Partial => "partial",
-        }
+plugward_types::named! {
+    /// Whether everything that can run or enter a prompt was read.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(clippy::exhaustive_enums, reason = "a third answer must stop every host from building")]
+    pub enum Completeness {
+        /// Every entry was read within the limits.
+        Complete = "complete",
+        /// A file exceeded a limit, or was unreadable or special.
+        Partial = "partial",
     }
 }
 

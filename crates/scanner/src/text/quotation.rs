@@ -30,9 +30,9 @@ const ORDERS: &str = "follow obey execute perform";
 /// Returns `true` in a fenced block after a sentence such as "Follow these steps exactly:".
 fn is_ordered(before: &[u8]) -> bool {
     let Some(fence) = memchr::memmem::rfind(before, b"\n```") else { return false };
-    let sentence = before.get(..fence).unwrap_or_default().trim_ascii_end();
+    let sentence = before.part(..fence).trim_ascii_end();
     let start = memchr::memrchr(b'\n', sentence).map_or(0, |at| at + 1);
-    let sentence = sentence.get(start..).unwrap_or_default().to_ascii_lowercase();
+    let sentence = sentence.part(start..).to_ascii_lowercase();
     let mut words = sentence.split(|byte| !byte.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     sentence.ends_with(b":")
         && words.next().is_some_and(|first| ORDERS.split(' ').any(|order| order.as_bytes() == first))

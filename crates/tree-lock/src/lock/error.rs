@@ -1,6 +1,6 @@
 //! Malformed lockfiles.
 
-use plugward_types::{LineColumn, LineEnds, LineIndex, escape};
+use plugward_types::{LineColumn, LineEnds, LineIndex, escape, valid_head};
 use thiserror::Error;
 
 use super::entry::LockFault;
@@ -23,6 +23,14 @@ fn place(at: Option<&LineColumn>) -> String {
 }
 
 impl LockError {
+    /// Returns the text of a lockfile.
+    pub(crate) fn text(bytes: &[u8]) -> Result<&str, Self> {
+        core::str::from_utf8(bytes).map_err(|_invalid| {
+            let before = valid_head(bytes);
+            Self::at(before, before.len(), "UTF-8")
+        })
+    }
+
     pub(crate) fn new(expected: impl Into<String>) -> Self {
         Self { at: None, plugin: None, expected: expected.into(), newer: false }
     }

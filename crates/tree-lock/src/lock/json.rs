@@ -104,11 +104,7 @@ impl JsonLock {
         if bytes.len() > JSON_LOCK_BYTES {
             return Err(LockError::new(format!("at most {JSON_LOCK_BYTES} bytes")));
         }
-        let text = core::str::from_utf8(bytes).map_err(|error| {
-            let valid = bytes.part(..error.valid_up_to());
-            let before = core::str::from_utf8(valid).unwrap_or_default();
-            LockError::at(before, before.len(), "UTF-8")
-        })?;
+        let text = LockError::text(bytes)?;
         Reader { text, at: 0 }.object().map(|entries| Self { entries })
     }
 

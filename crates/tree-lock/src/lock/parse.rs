@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
-use plugward_types::{Part, PluginId};
+use plugward_types::PluginId;
 use toml::de::{DeTable, DeValue};
 
 use super::entry::{LockEntry, LockSource, PATH, PATH_KEY};
@@ -31,14 +31,7 @@ impl LockFile {
         if bytes.len() > LOCK_BYTES {
             return Err(LockError::new(format!("at most {LOCK_BYTES} bytes")));
         }
-        let text = match core::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let valid = bytes.part(..error.valid_up_to());
-                let before = core::str::from_utf8(valid).unwrap_or_default();
-                return Err(LockError::at(before, before.len(), "UTF-8"));
-            }
-        };
+        let text = LockError::text(bytes)?;
         let document = DeTable::parse(text).map_err(|error| {
             // A merge conflict is the most frequent syntax error in a lockfile, and the parser's own message
             // would not mention it.

@@ -1,7 +1,7 @@
 //! The list of a tree: the hashed text, which a user can also review.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-use plugward_types::{Digest, Part, TreeDigest, hex};
+use plugward_types::{Digest, Part, TreeDigest, hex, valid_head};
 use sha2::{Digest as _, Sha256};
 
 use crate::tree::exclude::Excludes;
@@ -197,7 +197,7 @@ fn push_line(text: &mut String, line: &ListLine<'_>) {
     text.push(line.kind.letter());
     text.push(' ');
     for part in [&digest, &b" "[..], size] {
-        text.push_str(core::str::from_utf8(part).unwrap_or_default());
+        text.push_str(valid_head(part));
     }
     text.push(' ');
     text.push_str(line.path);

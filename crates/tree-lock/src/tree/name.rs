@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use caseless::Caseless as _;
+use plugward_types::valid_head;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Returns a name or symlink target as text, if it is UTF-8 without C0 controls, DEL and `\`.
@@ -85,7 +86,7 @@ fn is_device(name: &str) -> bool {
         Some(upper) if stem.is_ascii() => {
             upper.copy_from_slice(stem.as_bytes());
             upper.make_ascii_uppercase();
-            core::str::from_utf8(upper).unwrap_or_default().into()
+            valid_head(upper).into()
         }
         _ => stem.to_uppercase().into(),
     };

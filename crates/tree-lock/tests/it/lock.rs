@@ -244,6 +244,7 @@ shared = {{ "../b" = "pt1:{}" }}
 launchers = ["npx:a"]
 [plugin."claude:root@here"]
 path = "."
+manifest = "sha256:{}"
 tree = ["pt1:{}"]
 exclude = ["PLUGINS.lock"]
 [plugin."codex:other-name@elsewhere"]
@@ -261,6 +262,7 @@ launchers = ["uvx:b"]
         hex("08"),
         hex("02"),
         hex("05"),
+        hex("03"),
         hex("07"),
         hex("09"),
         hex("08"),
@@ -283,6 +285,7 @@ launchers = ["uvx:b"]
     };
     let root = LockEntry {
         dialects: texts(&["claude"]),
+        manifest: manifests(&[("claude", 3)]),
         exclude: excludes(&["PLUGINS.lock"]),
         ..LockEntry::new(tree(7))
     };

@@ -130,7 +130,7 @@ fn lines(report: &Report) -> Vec<String> {
         .collect();
     if lines.is_empty() && report.exit != 0 {
         let notice = report.notices.first().map_or("the check failed", |notice| notice.message.as_str());
-        lines.push(format!("plugward: {}", line(notice.lines().next().unwrap_or_default())));
+        lines.push(format!("plugward: {}", line(crate::text::first_line(notice))));
     }
     lines
 }

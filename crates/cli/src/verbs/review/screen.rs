@@ -9,7 +9,7 @@ use crate::advice::Commands;
 use crate::out::{REFUSE, STRONG, paint};
 use crate::prompt::{Prompt, worst_findings};
 use crate::report::{size, unresolved};
-use crate::text::{command, wrapped};
+use crate::text::{command, first_line, wrapped};
 use crate::verbs::diff::{Comparison, behavior_at};
 use crate::verbs::shared;
 use plugward_loader::escape::line;
@@ -137,7 +137,7 @@ fn head(place: &str, compared: &Comparison, width: usize) -> String {
     let title = wrapped("", "  ", &format!("{place} {}", title(compared)), width);
     let mut out = format!("\n{}\n", paint(STRONG, title.trim_end()));
     out.push_str(&field("Place", &format!("{} ({})", line(&plugin.id), size(plugin)), PLAIN, width));
-    let first = |message: &str| line(message.lines().next().unwrap_or_default()).into_owned();
+    let first = |message: &str| line(first_line(message)).into_owned();
     let why: Vec<String> =
         plugin.reasons.iter().map(|reason| first(without_gains(&reason.message))).collect();
     out.push_str(&field("Why", &why.join("; "), PLAIN, width));

@@ -9,6 +9,7 @@ mod race;
 mod types;
 mod visitor;
 
+use plugward_types::Part;
 use proc_macro2::Span;
 
 use crate::LintRule;
@@ -156,7 +157,7 @@ impl<'c> Checker<'c> {
     }
 
     fn local(&self, name: &str) -> Option<&Local> {
-        let own = self.locals.get(self.floor..).unwrap_or_default();
+        let own = self.locals.part(self.floor..);
         own.iter().rev().find(|local| &*local.name == name)
     }
 }

@@ -1,5 +1,6 @@
 //! E01: a result that may report a race has to be propagated, or the race has to be named.
 
+use plugward_types::Part;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
@@ -182,7 +183,7 @@ impl Mentions<'_> {
                     let text = literal.to_string();
                     let inner = text.split('{').skip(1).map(|part| {
                         let end = part.find(|one: char| !one.is_alphanumeric() && one != '_');
-                        part.get(..end.unwrap_or(part.len())).unwrap_or_default()
+                        part.part(..end.unwrap_or(part.len()))
                     });
                     self.found |= inner.into_iter().any(|inner| self.names.iter().any(|name| name == inner));
                 }

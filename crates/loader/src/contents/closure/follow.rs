@@ -45,7 +45,7 @@ impl FileLanguage {
         }
     }
 
-    const fn lens(self) -> Option<Lens> {
+    pub(super) const fn lens(self) -> Option<Lens> {
         match self {
             Self::JavaScript => Some(Lens::Js),
             Self::Python => Some(Lens::Py),
@@ -60,7 +60,7 @@ impl FileLanguage {
     }
 
     /// Returns the language of a file by its first line or its name.
-    fn of_file(path: &str, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn of_file(path: &str, bytes: &[u8]) -> Option<Self> {
         if let Some(line) = shebang(bytes) {
             let mut programs =
                 line.split_ascii_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
@@ -109,7 +109,8 @@ impl Collector<'_> {
         let snapshot = self.snapshot;
         while let Some(Job { path, language, start }) = self.queue.pop() {
             let outside;
-            let own = self.scope.own.as_ref().and_then(|own| inside(&path, own)).map(str::to_owned);
+            let own = self.scope.own.as_ref().filter(|_| !self.is_left_out(&path));
+            let own = own.and_then(|own| inside(&path, own)).map(str::to_owned);
             let bytes = if let Some(path) = &own {
                 snapshot.file(path).map(SnapshotEntry::bytes)
             } else {

@@ -34,6 +34,7 @@ use follow::{FileLanguage, Job};
 use packages::Package;
 use patterns::ANY;
 use place::{Landed, Landing, Places};
+use recipes::RecipeCall;
 use record::ClosureRecord;
 use scope::{PathVerdict, RowOwner, Scope};
 
@@ -43,6 +44,13 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The most bytes that a baseline keeps of one file, and of all.
 const KEPT_FILE: usize = 256 << 10;
 const KEPT: usize = 4 << 20;
+
+/// The causes for what runs without a file that can be read.
+const UNFOLLOWED: &str = "its symlinks have no end, or a target that is not UTF-8";
+const NOT_UTF8: &str = "its name is not UTF-8";
+
+/// Runners that run no code of the directory in which they start.
+const NO_PROJECT: [&str; 5] = ["docker", "nerdctl", "pipx", "podman", "uvx"];
 
 /// The modules that Python imports at every start.
 const SITE: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
@@ -430,7 +438,7 @@ impl Collector<'_> {
         };
         for program in &line.programs {
             self.on_search_path(program, start, origin);
-            self.work_directory(program, start);
+            self.work_directory(program, start, origin);
             self.given_files(program, start);
             for target in &program.starts {
                 self.target(target, Some(program), start, origin);
@@ -499,10 +507,16 @@ impl Collector<'_> {
                     self.python_module(&module, &directory, &directory);
                 }
             }
-            StartTarget::Recipe { tool, name, file } => {
-                let file = file.as_ref().map(|file| joined(start, file.as_str()));
-                for name in name.literals() {
-                    self.recipe(*tool, &name, &directory, file.as_deref(), origin);
+            StartTarget::Recipe { tool, name, files, in_workspaces } => {
+                let files: Vec<String> = files.iter().map(|file| joined(start, file.as_str())).collect();
+                let mut starts = vec![directory.clone()];
+                if *in_workspaces {
+                    starts.extend(self.workspaces(&directory));
+                }
+                for (name, start) in
+                    name.literals().flat_map(|name| starts.iter().map(move |at| (name.clone(), at)))
+                {
+                    self.recipe(&RecipeCall { tool: *tool, name: &name, start, files: &files }, origin);
                 }
             }
             StartTarget::Environment(path) => {
@@ -513,16 +527,22 @@ impl Collector<'_> {
         }
     }
 
-    /// Judges the directory whose code a build tool or package manager runs. A copied plugin has none in that of a host.
-    fn work_directory(&mut self, program: &StartedProgram, start: &str) {
-        if !program.is_floating() || self.scope.own.is_none() {
+    /// Judges the directory whose code a build tool or package manager runs, as a path that the command names.
+    fn work_directory(&mut self, program: &StartedProgram, start: &str, origin: Origin<'_>) {
+        let name = program.name.literal().unwrap_or_default();
+        let named = joined(start, program.directory.as_str());
+        // The commands of a plugin start in the project of the user.
+        if !program.is_floating()
+            || NO_PROJECT.contains(&name.as_str())
+            || place::inside(&named, scope::PROJECT).is_some()
+        {
             return;
         }
-        let named = joined(start, program.directory.as_str());
         let landed = self.places.land(&named);
-        let verdict = self.scope.verdict(&named, &landed, &self.places);
-        if verdict == PathVerdict::Outside && landed.landing != Landing::Absent {
-            self.outside(&landed);
+        match (self.scope.verdict(&named, &landed, &self.places), origin) {
+            (PathVerdict::Outside, _) if landed.landing != Landing::Absent => self.outside(&landed),
+            (PathVerdict::Unresolved(cause), Origin::Host(place)) => self.unresolved(place, &cause),
+            _ => {}
         }
     }
 
@@ -604,14 +624,28 @@ impl Collector<'_> {
             let landed = self.places.land(&named);
             return self.take(&named, &landed, language, start, origin);
         }
+        // The text of a script replaces what is not UTF-8, so that the name is that of another file.
+        if landed.landing == Landing::Absent && named.contains('\u{fffd}') && self.scope.reaches(&landed.path)
+        {
+            return self.unreadable(&landed.path, NOT_UTF8);
+        }
         match (self.scope.verdict(named, landed, &self.places), origin) {
-            (PathVerdict::Own, _) => self.queue_file(landed.path.clone(), language, start),
+            (PathVerdict::Own, _) if !self.is_left_out(&landed.path) => {
+                self.queue_file(landed.path.clone(), language, start);
+            }
+            (PathVerdict::Own, _) => self.add(landed, language, start, origin),
             (PathVerdict::Closure, _) => self.add(landed, language, start, origin),
             (PathVerdict::Fixed | PathVerdict::Floating, _) | (PathVerdict::Unresolved(_), Origin::Body) => {}
             (PathVerdict::Outside, Origin::Body) if landed.landing == Landing::Absent => {}
             (PathVerdict::Outside, _) => self.outside(landed),
             (PathVerdict::Unresolved(cause), Origin::Host(place)) => self.unresolved(place, &cause),
         }
+    }
+
+    /// Returns `true` for a path in the plugin that its tree leaves out, such as a file of a version control directory.
+    fn is_left_out(&self, path: &str) -> bool {
+        let rest = self.scope.own.as_ref().and_then(|own| place::inside(path, own));
+        rest.and_then(|rest| rest.split('/').next()).is_some_and(|top| self.snapshot.exclude().contains(top))
     }
 
     /// Returns the file of the plugin that a path relative to an unknown project names, as its author means it.
@@ -654,7 +688,9 @@ impl Collector<'_> {
                 self.outcome.add("tree/special-file", Weight::Integrity, message, help);
             }
             Landing::Unreadable(error) => self.unreadable(&landed.path, &error.clone()),
-            Landing::Absent | Landing::Directory | Landing::Elsewhere => {}
+            // A path that leaves what can be opened has another verdict.
+            Landing::Elsewhere => self.unreadable(&landed.path, UNFOLLOWED),
+            Landing::Absent | Landing::Directory => {}
         }
     }
 

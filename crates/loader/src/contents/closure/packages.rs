@@ -108,7 +108,7 @@ impl PathMap {
 }
 
 /// Adds the texts in a node: the node itself, or those of all conditions.
-fn add_texts(node: &JsonNode<'_>, found: &mut Vec<String>) {
+pub(super) fn add_texts(node: &JsonNode<'_>, found: &mut Vec<String>) {
     found.extend(node.as_str().map(str::to_owned));
     for inner in node.members().unwrap_or_default().iter().map(JsonMember::node) {
         add_texts(inner, found);

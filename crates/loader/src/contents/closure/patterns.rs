@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use plugward_commands::{CommandLine, CommandWord, StartTarget, StartedProgram, WordPart, read_argv};
+use plugward_commands::{
+    CommandLine, CommandWord, RecipeTool, StartTarget, StartedProgram, WordPart, read_argv,
+};
 use plugward_readers::UNKNOWN;
 
 use super::follow::{FileLanguage, shebang};
 use super::place::{Landing, directory, normalized};
 use super::recipes::MOST_FILE;
 use super::scope::{PathVerdict, is_dependency};
-use super::{Collector, MOST_FILES, Origin, joined};
+use super::{Collector, MOST_FILES, NOT_UTF8, Origin, joined};
 
 /// Stands for an unknown part of a path. Unlike `*`, it also matches a name with a leading dot.
 pub(super) const ANY: char = '\u{2}';
@@ -132,6 +134,8 @@ impl Collector<'_> {
         let at = joined(start, program.directory.as_str());
         let own = program.starts.iter().find_map(|target| match target {
             StartTarget::File(path) => Some(joined(start, path.as_str())).filter(|path| self.is_own(path)),
+            // `make lint TOOL=./x.sh` and `just lint ./x.sh`.
+            StartTarget::Recipe { tool: RecipeTool::Make | RecipeTool::Just, .. } => Some(format!("{at}/-")),
             _ => None,
         });
         // A variable reaches the script that starts, and each that it starts.
@@ -207,7 +211,7 @@ impl Collector<'_> {
                 names.retain(|name| glob(part.as_bytes(), name.as_bytes()));
                 for path in names.into_iter().map(|name| format!("{directory}/{name}")) {
                     if path.contains('\u{fffd}') {
-                        self.unreadable(&path, "its name is not UTF-8");
+                        self.unreadable(&path, NOT_UTF8);
                     }
                     next.push(path);
                 }
@@ -288,7 +292,7 @@ fn found_by(words: &[String]) -> Vec<String> {
 }
 
 /// Returns `true` if a name matches a pattern of a shell. A leading dot only matches itself and an unknown part.
-fn glob(pattern: &[u8], name: &[u8]) -> bool {
+pub(super) fn glob(pattern: &[u8], name: &[u8]) -> bool {
     if name.first() == Some(&b'.') && !matches!(pattern.first(), Some(&(b'.' | ANY_BYTE))) {
         return false;
     }

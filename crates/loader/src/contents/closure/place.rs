@@ -10,6 +10,7 @@ use plugward_types::PlacePath;
 use super::MOST_BYTES;
 use crate::contents::hash::sha256;
 use crate::discovery::discover::NAMES;
+pub(crate) use crate::discovery::roots::normalized;
 
 /// The most symlinks on the way to one file, as on Linux.
 const MOST_HOPS: usize = 40;
@@ -324,17 +325,4 @@ pub(crate) fn directory(path: &str) -> &str {
         Some(("", _)) | None => "/",
         Some((directory, _)) => directory,
     }
-}
-
-/// Removes `.`, and each `..` with the component before it.
-pub(crate) fn normalized(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
 }

@@ -1,6 +1,11 @@
 //! Recipes of a project's tools: `scripts` of package.json, rules of a Makefile, and the like.
 
-use std::collections::BTreeMap;
+mod justfile;
+mod makefile;
+mod scripts;
+mod taskfile;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plugward_commands::{RecipeTool, loads_code, read_command};
@@ -9,29 +14,112 @@ use plugward_manifest::json::{JsonNode, ParseLimits, parse};
 use plugward_scanner::Lens;
 use plugward_tree_lock::EntryKind;
 
-use super::place::{Landing, directory, inside};
-use super::scope::PathVerdict;
+use super::follow::FileLanguage;
+use super::packages::add_texts;
+use super::patterns::WILDCARDS;
+use super::place::{Landing, directory, inside, normalized};
+use super::scope::{PROJECT, PathVerdict};
 use super::{Collector, Origin, joined};
+use justfile::Justfile;
+use makefile::Makefile;
+use scripts::Scripts;
+use taskfile::Taskfile;
 
 /// The most bytes of a file with recipes.
 pub(super) const MOST_FILE: u64 = 4 << 20;
 
-/// A recipe as its file contains it.
+/// The most files of one call.
+const FILES: usize = 200;
+
+/// The start of the names of files with variables, which Makefiles can include.
+const ENVIRONMENT: &str = ".env";
+
+/// A call of a tool that runs a recipe.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecipeCall<'a> {
+    pub(super) tool: RecipeTool,
+    /// Empty for the default one.
+    pub(super) name: &'a str,
+    /// The directory in which the tool starts.
+    pub(super) start: &'a str,
+    /// The files that the command names.
+    pub(super) files: &'a [String],
+}
+
+/// A recipe with the values of its variables.
+#[derive(Debug, Default)]
 struct Recipe {
+    /// The number of its file.
+    file: usize,
     name: String,
-    /// The text in the file, which the list of the closure contains.
-    text: String,
-    /// The commands, for a shell.
-    commands: String,
-    /// Other recipes that run with it.
-    needs: Vec<String>,
+    /// The line with its name and needs, in a file of a format of its own.
+    head: Option<String>,
+    /// The commands, each for a shell of its own, or a script with its interpreter.
+    lines: Vec<String>,
+    /// The directory in which they run, if the recipe sets it.
+    directory: Option<String>,
+}
+
+impl Recipe {
+    /// Returns the text that the list of the closure contains and the scan reads: the commands as the shell gets them.
+    fn listed(&self) -> String {
+        let script = self.lines.iter().find(|line| line.starts_with("#!"));
+        let head = self
+            .head
+            .iter()
+            .filter(|_| script.is_none())
+            .map(|head| format!("# {}", head.replace('\n', " ")));
+        let directory = self.directory.iter().map(|directory| format!("cd {directory}"));
+        head.chain(directory).chain(self.lines.iter().cloned()).map(|line| line + "\n").collect()
+    }
+}
+
+/// A file that another one includes.
+#[derive(Debug, Clone)]
+enum Include {
+    /// A path or pattern.
+    File(String),
+    /// A text that does not determine the file.
+    Open(String),
+}
+
+/// What the files of one call say.
+trait RecipeBook {
+    /// Returns the files that are included, with the number of the file that does it.
+    fn includes(&self) -> Vec<(usize, Include)> {
+        Vec::new()
+    }
+
+    /// Returns the files with variables for the commands.
+    fn environments(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns a recipe with all that run with it, or `None` if the files do not determine these.
+    fn recipes(&self, name: &str) -> Option<Vec<Recipe>>;
+
+    /// Returns all that a file can run.
+    fn all_lines(&self, file: usize) -> Vec<String>;
 }
 
 /// A file with recipes.
+#[derive(Debug)]
 struct RecipeFile {
     path: String,
     verdict: PathVerdict,
     bytes: Arc<[u8]>,
+}
+
+impl RecipeFile {
+    fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        text.trim_start_matches('\u{feff}').replace("\r\n", "\n")
+    }
+
+    #[cfg(test)]
+    fn of_text(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), verdict: PathVerdict::Own, bytes: text.as_bytes().into() }
+    }
 }
 
 impl Collector<'_> {
@@ -55,82 +143,183 @@ impl Collector<'_> {
         root.map(|root| read(&root)).map_err(|error| self.unreadable(path, &error.to_string())).ok()
     }
 
-    /// Takes the lines of a recipe, and the files that they name. The rest of its file does not count.
-    pub(super) fn recipe(
-        &mut self,
-        tool: RecipeTool,
-        name: &str,
-        start: &str,
-        named: Option<&str>,
-        origin: Origin<'_>,
-    ) {
-        let Some(first) = self.recipe_file(tool, start, named) else { return };
-        if !self.recipes.insert((first.clone(), name.to_owned())) {
+    /// Takes the lines of a recipe, and the files that they name. The rest of its file counts if it is not understood.
+    pub(super) fn recipe(&mut self, call: &RecipeCall<'_>, origin: Origin<'_>) {
+        let &RecipeCall { tool, name, start, files } = call;
+        // `just DIRECTORY/RECIPE`.
+        let (below, name) = name.rsplit_once('/').filter(|_| tool == RecipeTool::Just).unwrap_or(("", name));
+        let start = if below.is_empty() { start.to_owned() } else { joined(start, below) };
+        let first: Vec<String> = if files.is_empty() {
+            self.recipe_file(tool, &start).into_iter().collect()
+        } else {
+            files.to_vec()
+        };
+        let Some(one) = first.first() else { return };
+        if !self.recipes.insert((first.join("\n"), name.to_owned())) {
             return;
         }
-        let here = directory(&first).to_owned();
-        // A tool that looks for its file itself runs the code of the project.
-        let origin = if named.is_some() { origin } else { Origin::Body };
-        for (number, RecipeFile { path: file, verdict, bytes }) in
-            self.recipe_files(tool, first, start, origin).into_iter().enumerate()
-        {
-            // Only the first file has the default recipe.
-            if number > 0 && name.is_empty() {
-                break;
+        let here = if files.is_empty() { directory(one).to_owned() } else { start };
+        let (files, book) = self.recipe_book(tool, first, &here, origin);
+        for path in book.environments() {
+            self.environment(&joined(&here, &path), &here, origin);
+        }
+        match book.recipes(name) {
+            Some(recipes) => self.take_recipes(&files, &recipes, &here),
+            None => self.take_whole(&files, &*book, &here),
+        }
+    }
+
+    /// Reads the files with recipes, and those that they include.
+    fn recipe_book(
+        &mut self,
+        tool: RecipeTool,
+        first: Vec<String>,
+        here: &str,
+        origin: Origin<'_>,
+    ) -> (Vec<RecipeFile>, Box<dyn RecipeBook>) {
+        let mut files: Vec<RecipeFile> = Vec::new();
+        let mut asked: BTreeSet<String> = BTreeSet::new();
+        let mut queue = first;
+        loop {
+            for named in core::mem::take(&mut queue) {
+                if !asked.insert(named.clone()) {
+                    continue;
+                }
+                let Some((path, verdict)) = self.file_in_parts(&named, here, origin) else { continue };
+                if files.iter().any(|one| one.path == path) {
+                    continue;
+                }
+                if files.len() >= FILES {
+                    self.unreadable(&path, &format!("it is included with more than {FILES} others"));
+                    continue;
+                }
+                let Some(bytes) = self.contents(&path) else { continue };
+                files.push(RecipeFile { path, verdict, bytes });
             }
-            let text = String::from_utf8_lossy(&bytes);
-            let found = match tool {
-                RecipeTool::Make => blocks(&expanded(&text, "$(", ")"), name, make_head),
-                RecipeTool::Just => blocks(&expanded(&text, "{{", "}}"), name, just_head),
-                RecipeTool::Task => blocks(&text, name, task_head),
-                _ => {
-                    let key = if tool == RecipeTool::Deno { "tasks" } else { "scripts" };
-                    // A file that cannot be read is a reason already.
-                    self.parsed(&file, &bytes, |root| scripts(root, key, name)).unwrap_or_default()
-                }
-            };
-            for recipe in found {
-                // The row's own tree covers its own file.
-                if verdict == PathVerdict::Closure {
-                    let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
-                    self.insert(&listed, EntryKind::File, recipe.text.into_bytes().into());
-                    self.set_lens(&listed, Lens::Sh);
-                }
-                let line = self.scope.read(&here, None, |context| read_command(&recipe.commands, context));
-                self.command(line, &here, Origin::Body, &file);
-                for name in recipe.needs {
-                    self.recipe(tool, &name, start, named, origin);
-                }
+            let book = self.read_book(tool, &files, here);
+            for (number, include) in book.includes() {
+                // Make includes from its working directory.
+                let base = files.get(number).filter(|_| tool != RecipeTool::Make);
+                let base = base.map_or(here, |file| directory(&file.path)).to_owned();
+                queue.extend(self.included(tool, &base, &include, origin));
+            }
+            queue.retain(|named| !asked.contains(named));
+            if queue.is_empty() {
+                return (files, book);
             }
         }
     }
 
-    /// Reads a file with recipes, and those that it includes.
-    fn recipe_files(
+    fn read_book(&mut self, tool: RecipeTool, files: &[RecipeFile], here: &str) -> Box<dyn RecipeBook> {
+        match tool {
+            RecipeTool::Make => {
+                let home = self.scope.expand("~").map(|home| ("HOME", home));
+                let fixed = [
+                    ("CURDIR", here),
+                    ("PWD", here),
+                    ("MAKE", "make"),
+                    ("RM", "rm -f"),
+                    ("SHELL", "/bin/sh"),
+                ];
+                let fixed = fixed.map(|(name, value)| (name, value.to_owned()));
+                let given: Vec<(&str, String)> = fixed.into_iter().chain(home).collect();
+                Box::new(Makefile::read(files, here, &given))
+            }
+            RecipeTool::Just => Box::new(Justfile::read(files)),
+            RecipeTool::Task => Box::new(Taskfile::read(files)),
+            _ => {
+                let key = if tool == RecipeTool::Deno { "tasks" } else { "scripts" };
+                let read = files.iter().map(|file| (file.path.clone(), Arc::clone(&file.bytes)));
+                let mut scripts = Scripts::default();
+                for (path, bytes) in read.collect::<Vec<_>>() {
+                    // A file that cannot be read is a reason already.
+                    scripts = self.parsed(&path, &bytes, |root| Scripts::of(root, key)).unwrap_or_default();
+                }
+                Box::new(scripts)
+            }
+        }
+    }
+
+    /// Returns the paths of an include. One that the text does not determine is a question.
+    fn included(
         &mut self,
         tool: RecipeTool,
-        first: String,
-        start: &str,
+        base: &str,
+        include: &Include,
         origin: Origin<'_>,
-    ) -> Vec<RecipeFile> {
-        let mut found: Vec<RecipeFile> = Vec::new();
-        let mut queue = vec![(first, origin)];
-        while let Some((named, origin)) = queue.pop() {
-            let Some((path, verdict)) = self.file_in_parts(&named, start, origin) else { continue };
-            if found.iter().any(|one| one.path == path) {
+    ) -> Vec<String> {
+        match (include, origin) {
+            (Include::File(path), _) => {
+                let path = self.scope.expand(path).unwrap_or_else(|| path.clone());
+                let named = joined(base, &path);
+                if self.places.land(&named).landing == Landing::Directory {
+                    return self.recipe_file(tool, &named).into_iter().collect();
+                }
+                if named.contains(WILDCARDS) { self.matches(&named) } else { vec![named] }
+            }
+            (Include::Open(text), Origin::Host(place)) => {
+                self.unresolved(place, &format!("include {text}"));
+                Vec::new()
+            }
+            // The scan reads the file.
+            (Include::Open(_), Origin::Body) => Vec::new(),
+        }
+    }
+
+    fn take_recipes(&mut self, files: &[RecipeFile], recipes: &[Recipe], here: &str) {
+        let mut texts: BTreeMap<(usize, &str), (String, Option<Lens>)> = BTreeMap::new();
+        for recipe in recipes {
+            let Some(file) = files.get(recipe.file) else { continue };
+            let at = recipe.directory.as_ref().map_or_else(|| here.to_owned(), |path| joined(here, path));
+            let (text, lens) = texts.entry((recipe.file, &recipe.name)).or_default();
+            text.push_str(&recipe.listed());
+            for line in &recipe.lines {
+                *lens = self.recipe_line(line, &at, &file.path).or(*lens);
+            }
+        }
+        for ((number, name), (text, lens)) in texts {
+            // The row's own tree covers its own file.
+            let Some(file) = files.get(number).filter(|file| file.verdict == PathVerdict::Closure) else {
+                continue;
+            };
+            let listed = format!("{}#{}", file.path, name.replace('/', "%2F"));
+            self.insert(&listed, EntryKind::File, text.into_bytes().into());
+            self.set_lens(&listed, lens.unwrap_or(Lens::Sh));
+        }
+    }
+
+    /// Takes files as wholes, with all commands that they contain.
+    fn take_whole(&mut self, files: &[RecipeFile], book: &dyn RecipeBook, here: &str) {
+        for (number, file) in files.iter().enumerate() {
+            let lines = book.all_lines(number);
+            for line in &lines {
+                self.recipe_line(line, here, &file.path);
+            }
+            if file.verdict != PathVerdict::Closure {
                 continue;
             }
-            let Some(bytes) = self.contents(&path) else { continue };
-            // Make includes from its working directory, and just from the directory of the file.
-            let first = found.first().filter(|_| tool == RecipeTool::Make);
-            let here = directory(first.map_or(&path, |one| &one.path)).to_owned();
-            for pattern in included(tool, &String::from_utf8_lossy(&bytes)) {
-                let files = self.matches(&joined(&here, &pattern));
-                queue.extend(files.into_iter().map(|path| (path, Origin::Body)));
+            // Of a file of variables, those that load code count.
+            if file.path.rsplit('/').next().is_some_and(|name| name.starts_with(ENVIRONMENT)) {
+                self.environment(&file.path, here, Origin::Body);
+                continue;
             }
-            found.push(RecipeFile { path, verdict, bytes });
+            let listed = format!("{}#", file.path);
+            self.insert(&listed, EntryKind::File, lines.join("\n").into_bytes().into());
+            self.set_lens(&listed, Lens::Sh);
         }
-        found
+    }
+
+    /// Takes what one command or script of a recipe starts. Returns its language if it is not that of a shell.
+    fn recipe_line(&mut self, line: &str, here: &str, file: &str) -> Option<Lens> {
+        if line.starts_with("#!")
+            && let Some(language) = FileLanguage::of_file("", line.as_bytes())
+        {
+            self.code(language, line, file, here);
+            return language.lens();
+        }
+        let line = self.scope.read(here, None, |context| read_command(line, context));
+        self.command(line, here, Origin::Body, file);
+        None
     }
 
     /// Returns a file of which only parts count, and what it is for the row. A file elsewhere is judged as a whole, and so
@@ -169,11 +358,11 @@ impl Collector<'_> {
         }
     }
 
-    /// Returns the file with the recipes of a tool: the one that the command names, or the nearest in the directory or
-    /// above it.
-    fn recipe_file(&self, tool: RecipeTool, start: &str, named: Option<&str>) -> Option<String> {
-        if named.is_some() {
-            return named.map(str::to_owned);
+    /// Returns the file with the recipes of a tool: the nearest in the directory or above it.
+    fn recipe_file(&self, tool: RecipeTool, start: &str) -> Option<String> {
+        // The commands of a plugin start in the project of the user.
+        if inside(start, PROJECT).is_some() {
+            return None;
         }
         let names: &[&str] = match tool {
             RecipeTool::Make => &["GNUmakefile", "makefile", "Makefile"],
@@ -186,7 +375,8 @@ impl Collector<'_> {
         loop {
             for name in names {
                 let path = format!("{at}/{name}");
-                if matches!(self.places.land(&path).landing, Landing::File { .. }) {
+                // Another object than a file is found, too, so that it is a reason.
+                if !matches!(self.places.land(&path).landing, Landing::Absent | Landing::Directory) {
                     return Some(path);
                 }
             }
@@ -199,187 +389,13 @@ impl Collector<'_> {
     }
 }
 
-/// Returns the files that a Makefile or justfile includes, which can be patterns.
-fn included(tool: RecipeTool, text: &str) -> Vec<String> {
-    let verbs: &[&str] = match tool {
-        RecipeTool::Make => &["include ", "-include ", "sinclude "],
-        RecipeTool::Just => &["import ", "import? "],
-        _ => return Vec::new(),
-    };
-    let rest = |line: &str| verbs.iter().find_map(|verb| line.strip_prefix(verb)).map(str::to_owned);
-    let names = |line: String| {
-        line.split('#')
-            .next()
-            .unwrap_or_default()
-            .split_ascii_whitespace()
-            .map(|name| name.trim_matches(['"', '\'']).to_owned())
-            .collect::<Vec<_>>()
-    };
-    expanded(text, "$(", ")").lines().filter_map(rest).flat_map(names).collect()
+/// Returns a line of a recipe without the marks that its tool reads.
+fn without_prefix(line: &str) -> String {
+    line.trim_start_matches(['@', '-', '+', ' ', '\t']).to_owned()
 }
 
-/// Returns a script of package.json with those that run before and after it.
-fn scripts(root: &JsonNode<'_>, key: &str, name: &str) -> Vec<Recipe> {
-    let scripts = root.get(key);
-    let names = [format!("pre{name}"), name.to_owned(), format!("post{name}")];
-    let found = names.into_iter().filter_map(|name| {
-        let text = scripts.and_then(|scripts| scripts.get(&name)).and_then(JsonNode::as_str)?.to_owned();
-        Some(Recipe { name, commands: text.clone(), text, needs: Vec::new() })
-    });
-    found.collect()
-}
-
-/// The first line of a rule: its names, and the recipes that it needs.
-struct Head {
-    names: Vec<String>,
-    needs: Vec<String>,
-    /// A command in the same line.
-    command: String,
-}
-
-/// Returns the rules with a name, which consist of a line and the indented lines after it. Without a name, the first rule
-/// is the default.
-fn blocks(text: &str, name: &str, head: fn(&str) -> Option<Head>) -> Vec<Recipe> {
-    let mut found: Vec<Recipe> = Vec::new();
-    let mut is_open = false;
-    for line in text.lines() {
-        let is_inner = line.starts_with([' ', '\t']) && head(line).is_none() || line.trim().is_empty();
-        if is_inner {
-            if let Some(recipe) = found.last_mut().filter(|_| is_open) {
-                recipe.text.push_str(&format!("\n{line}"));
-                recipe.commands.push_str(&format!("\n{}", command(line)));
-            }
-            continue;
-        }
-        let Some(Head { names, needs, command: own }) = head(line) else {
-            is_open &= line.starts_with('#');
-            continue;
-        };
-        let is_default =
-            name.is_empty() && found.is_empty() && !names.iter().any(|name| name.starts_with('.'));
-        is_open = is_default || names.iter().any(|one| one == name);
-        if is_open {
-            let name = names.join(" ");
-            found.push(Recipe { name, text: line.to_owned(), commands: command(&own), needs });
-        }
-    }
-    for recipe in &mut found {
-        // Comments and empty lines after a rule belong to the next one.
-        recipe.text.truncate(recipe.text.trim_end().len());
-    }
-    found
-}
-
-/// Replaces variables by the values that the file assigns to them, so that the list of the closure contains these. Others
-/// become variables of a shell.
-fn expanded(text: &str, open: &str, close: &str) -> String {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_letter);
-    let assignment = |line: &str| {
-        let (name, value) = line.split_once('=')?;
-        let name = name.trim_start_matches("export ").trim_end_matches([':', '?', '+', ' ']).to_owned();
-        is_name(&name).then(|| (name, value.trim().trim_matches(['"', '\'']).to_owned()))
-    };
-    let values: BTreeMap<String, String> = text.lines().filter_map(assignment).collect();
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(open) {
-        out.push_str(before);
-        let name = after.split_once(close).map(|(name, rest)| (name.trim(), rest));
-        rest = match name.filter(|(name, _)| is_name(name)) {
-            // A doubled dollar sign is one for the shell.
-            Some((name, rest)) if !before.ends_with('$') => {
-                out.push_str(&values.get(name).cloned().unwrap_or_else(|| format!("${{{name}}}")));
-                rest
-            }
-            _ => {
-                out.push_str(open);
-                after
-            }
-        };
-    }
-    out.push_str(rest);
-    out
-}
-
-/// Returns the command in a line of a recipe, as the shell reads it.
-fn command(line: &str) -> String {
-    let line = line.trim_start().trim_start_matches("- ").trim_start_matches("cmd:").trim_start();
-    let line = line.trim_start_matches(['@', '-', '+']);
-    line.replace("$$", "$").replace("{{", "${").replace("}}", "}")
-}
-
-fn words(text: &str) -> Vec<String> {
-    text.split_ascii_whitespace().map(str::to_owned).collect()
-}
-
-fn make_head(line: &str) -> Option<Head> {
-    if line.starts_with(['\t', ' ', '#']) {
-        return None;
-    }
-    let (names, rest) = line.split_once(':')?;
-    // `:=` and `::=` assign.
-    if names.contains('=') || rest.trim_start_matches(':').starts_with('=') {
-        return None;
-    }
-    let (needs, command) = rest.trim_start_matches(':').split_once(';').unwrap_or((rest, ""));
-    Some(Head {
-        names: words(names),
-        needs: words(needs.trim_start_matches(':')),
-        command: command.to_owned(),
-    })
-}
-
-fn just_head(line: &str) -> Option<Head> {
-    if line.starts_with(['\t', ' ', '#', '[']) {
-        return None;
-    }
-    let (names, needs) = line.split_once(':').filter(|(_, rest)| !rest.starts_with('='))?;
-    let name = names.trim_start_matches('@').split_ascii_whitespace().next()?.to_owned();
-    let needs = needs.replace(['(', ')', '&'], " ");
-    Some(Head { names: vec![name], needs: words(&needs), command: String::new() })
-}
-
-/// The name of a task, which is indented by two blanks.
-fn task_head(line: &str) -> Option<Head> {
-    let rest = line.strip_prefix("  ").filter(|rest| !rest.starts_with([' ', '-', '#']))?;
-    let (name, command) = rest.split_once(':')?;
-    Some(Head {
-        names: vec![name.trim_matches(['"', '\'']).to_owned()],
-        needs: Vec::new(),
-        command: command.trim().to_owned(),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn commands(text: &str, name: &str, head: fn(&str) -> Option<Head>) -> Vec<String> {
-        blocks(text, name, head).into_iter().map(|recipe| recipe.commands.trim().to_owned()).collect()
-    }
-
-    #[test]
-    fn a_rule_has_its_lines_and_no_others() {
-        let text = "X := 1\n.PHONY: all\nall: lint\n\t@echo $(X) $$HOME\n\n# Lints.\nlint fast: pre ; sh own.sh\n\tsh x.sh\n";
-        assert_eq!(commands(text, "lint", make_head), ["sh own.sh\nsh x.sh"]);
-        assert_eq!(commands(&expanded(text, "$(", ")"), "", make_head), ["echo 1 $HOME"]);
-        assert_eq!(commands(text, "missing", make_head), [] as [&str; 0]);
-        assert_eq!(blocks(text, "fast", make_head).first().unwrap().needs, ["pre"]);
-        let text = "x := \"1\"\n\nlint arg='1': (pre 'a')\n  @sh {{arg}}\n\nother:\n  sh y.sh\n";
-        assert_eq!(commands(text, "lint", just_head), ["sh ${arg}"]);
-        let text = "version: '3'\ntasks:\n  lint:\n    cmds:\n      - sh x.sh\n  other:\n    cmds:\n      - sh y.sh\n";
-        assert!(commands(text, "lint", task_head).concat().contains("sh x.sh"));
-        assert!(!commands(text, "lint", task_head).concat().contains("sh y.sh"));
-    }
-
-    #[test]
-    fn a_script_runs_with_those_around_it() {
-        let text = br#"{"scripts":{"lint":"b","prelint":"a","postlint":"c","other":"d"}}"#;
-        let names: Vec<String> = scripts(&parse(text, &ParseLimits::standard()).unwrap(), "scripts", "lint")
-            .into_iter()
-            .map(|one| one.commands)
-            .collect();
-        assert_eq!(names, ["a", "b", "c"]);
-    }
+/// Returns `true` for a name that a shell accepts for a variable.
+fn shell_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

@@ -8,7 +8,7 @@ use plugward_scanner::{Lens, MatchCache};
 use plugward_tree_lock::{EntryKind, Snapshot};
 use plugward_types::Digest;
 
-use super::place::{Lookup, Places, inside};
+use super::place::{Landing, Lookup, Places, inside};
 use super::scope::Scope;
 use super::{ClosureEntry, ClosureResult, runs};
 use crate::contents::closure_facts::UnresolvedCommand;
@@ -23,7 +23,7 @@ use crate::state::scan_records::record_key;
 
 /// Part of each key. Increase it with each change that finds other files in the same bytes: here, in a reader of code or
 /// commands, or in a dependency.
-const READER: u32 = 1;
+const READER: u33 = 2;
 /// Larger records are not stored.
 const MAX_RECORD: usize = 1 << 20;
 /// The kinds of lookups, by the names of their rows in a record.
@@ -42,6 +42,8 @@ pub(super) struct ClosureRecord<'a> {
     cache: &'a dyn MatchCache,
     key: Digest,
     own: Option<String>,
+    /// The paths in it that the row's tree leaves out.
+    left_out: Vec<String>,
 }
 
 impl<'a> ClosureRecord<'a> {
@@ -71,7 +73,10 @@ impl<'a> ClosureRecord<'a> {
                 format!("{commands:?}").as_bytes(),
             ],
         );
-        Some(Self { cache, key, own: scope.own.clone() })
+        let own = scope.own.clone();
+        let left_out =
+            own.iter().flat_map(|own| snapshot.exclude().iter().map(move |name| format!("{own}/{name}")));
+        Some(Self { cache, key, left_out: left_out.collect(), own })
     }
 
     /// Returns the recorded result, if all that it depends on is the same.
@@ -143,9 +148,16 @@ impl<'a> ClosureRecord<'a> {
             text.extend(fields.iter().flat_map(|field| [*field, "\0"]));
             fits.then_some(())
         };
-        let is_own = |path: &str| self.own.as_ref().is_some_and(|own| inside(path, own).is_some());
+        // The digest of the own tree covers its files, and not who can write in its directories.
+        let is_in = |path: &str, directory: &String| inside(path, directory).is_some();
+        let is_covered = |lookup: Lookup, path: &str| {
+            let is_directory = || places.land(path).landing == Landing::Directory;
+            let is_own = self.own.as_ref().is_some_and(|own| is_in(path, own))
+                && !self.left_out.iter().any(|one| is_in(path, one));
+            is_own && !(lookup == Lookup::Metadata && is_directory())
+        };
         let mut read = BTreeSet::new();
-        for (lookup, path) in lookups.into_iter().filter(|(_, path)| !is_own(path)) {
+        for (lookup, path) in lookups.into_iter().filter(|(lookup, path)| !is_covered(*lookup, path)) {
             let (name, _) = LOOKUPS.iter().find(|(_, known)| *known == lookup)?;
             let trace = places.trace(lookup, &path)?;
             put(&[name, &path, &trace])?;

@@ -116,7 +116,7 @@ pub(crate) fn kimi(reader: &mut Reader<'_>, doc: &Document<'_>) {
 impl Reader<'_> {
     /// Adds settings by name. Whether a setting is sensitive is a fact; its value is not read.
     pub(crate) fn settings(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
-        for member in node.members().unwrap_or_default() {
+        for member in node.members_or_none() {
             self.refuse_hidden(doc, member.key_span(), member.key());
             let mut item = SurfaceItem::new(
                 SurfaceKind::Settings,

@@ -95,18 +95,23 @@ fn no_manifest(reader: &mut Reader<'_>, main: &str) {
     );
 }
 
-/// Uses the name of the directory as the plugin's name, if it is valid.
+/// Uses the name of the directory as the plugin's name. Directories without a manifest have names of every kind, so
+/// characters that a name cannot have become `-`.
 fn directory_name(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) {
     let directory = reader.context.directory.unwrap_or_default();
     if crate::reader::name::is_name(directory) {
         meta.name = Some(directory.to_owned());
-    } else {
-        let message = format!(
-            "expected a directory name of 1 to 128 characters of A-Z a-z 0-9 . _ -, got `{}`",
-            escape(directory, 128)
-        );
-        reader.error_at(ManifestPlace::of_file(main), ManifestCode::Name, message);
+        return;
     }
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+    let name: String =
+        directory.chars().map(allowed).skip_while(|c| !c.is_ascii_alphanumeric()).take(128).collect();
+    let name = Some(name.replace("..", "-")).filter(|name| crate::reader::name::is_name(name));
+    let name = name.unwrap_or_else(|| "unnamed".to_owned());
+    let message =
+        format!("the directory `{}` is not the name of a plugin; read as `{name}`", escape(directory, 128));
+    reader.warn_at(ManifestPlace::of_file(main), ManifestCode::Name, WarningLevel::Notice, message);
+    meta.name = Some(name);
 }
 
 fn manifest(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta, replaced: &mut Replaced) {
@@ -225,7 +230,7 @@ fn conflict(reader: &mut Reader<'_>, doc: &Document<'_>) {
     if !entry.has_components() {
         return;
     }
-    for member in doc.root.members().unwrap_or_default() {
+    for member in doc.root.members_or_none() {
         if COMPONENTS.contains(&member.key()) {
             let message =
                 format!("expected components only in the entry (`strict` is false), got `{}`", member.key());

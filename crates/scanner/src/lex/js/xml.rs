@@ -63,7 +63,7 @@ pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
             .iter()
             .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'>'))
             .count();
-        let (name, tail) = name.split_at_checked(len).unwrap_or_default();
+        let (name, tail) = name.parts_at(len);
         let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let value = tail.part(blanks..);
         let Some((quote @ (b'"' | b'\''), value)) = value.split_first() else { continue };

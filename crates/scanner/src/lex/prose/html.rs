@@ -142,7 +142,7 @@ impl Prose<'_, '_, '_> {
         let closes = text.get(1) == Some(&b'/');
         let body = text.part(if closes { 2 } else { 1 }..);
         let len = body.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
-        let (name, rest) = body.split_at_checked(len).unwrap_or_default();
+        let (name, rest) = body.parts_at(len);
         let lower = name.to_ascii_lowercase();
         let is_in = |names: &[&str]| names.binary_search_by(|known| known.as_bytes().cmp(&lower)).is_ok();
         let wordy =

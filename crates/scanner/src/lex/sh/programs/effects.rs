@@ -448,7 +448,7 @@ impl Parser<'_, '_, '_> {
         while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
             at += if valued(text) { 2 } else { 1 };
         }
-        let rest = args.part(at + 1..);
+        let rest = args.rest(at + 1);
         if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
             self.embed(Lens::Sh, first.start, last.end);
             let text = self.flat.bytes.part(first.start..last.end).to_vec();

@@ -1,0 +1,274 @@
+//! `plugward session`: one command per line, one JSON line per command.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "tests start the program, make directories, and stop if they cannot set up"
+)]
+
+#[expect(dead_code, reason = "these tests start a session only")]
+mod home;
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use home::{Home, code};
+use serde_json::{Value, json};
+
+/// A session that answers line by line, so that a test can change files between two commands.
+struct Session {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Session {
+    fn start(home: &Home, flags: &[&str]) -> Self {
+        let args = [&["session", "plugins", "--static"][..], flags].concat();
+        let mut child = home.command(&args).stdin(Stdio::piped()).spawn().unwrap();
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, input, output }
+    }
+
+    fn send(&mut self, command: &str) -> Value {
+        writeln!(self.input, "{command}").unwrap();
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn end(self) -> i32 {
+        drop(self.input);
+        code(&self.child.wait_with_output().unwrap())
+    }
+}
+
+fn manifest(name: &str, more: &str) -> String {
+    format!(
+        r#"{{"name": "{name}", "version": "1.0.0", "description": "d", "hostModules": ["{name}"]{more}}}"#
+    )
+}
+
+fn plugin(home: &Home, name: &str, more: &str, source: &str) {
+    home.write(&format!("plugins/{name}/plugin.json"), &manifest(name, more));
+    home.write(&format!("plugins/{name}/index.js"), source);
+}
+
+const SCHEMA: &str = r#"export const SCHEMA = {
+  maxLength: { type: "number", description: "Longest text.", default: 100, minimum: 1, promptKey: true },
+  label: { type: "string", default: "words", maxLength: 80 },
+};
+export function createHostFunctions() { return {}; }
+"#;
+
+fn word_count() -> Home {
+    let home = Home::new();
+    plugin(&home, "word-count", r#", "hints": {"overview": "Use countWords(text)."}"#, SCHEMA);
+    home
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn outcomes(answer: &Value) -> Vec<&str> {
+    answer["layers"].as_array().unwrap().iter().map(|layer| text(&layer["outcome"])).collect()
+}
+
+#[test]
+fn eleven_layers() {
+    let home = word_count();
+    let mut session = Session::start(&home, &["--yes"]);
+    let listed = session.send("list");
+    assert_eq!(
+        listed,
+        json!({"version": 1, "line": 1, "command": "list", "ok": true, "plugins": [
+            {"id": "word-count", "version": "1.0.0", "state": "discovered", "risk": "LOW", "approved": false}
+        ]})
+    );
+    let enabled = session.send("enable word-count maxLength=9");
+    assert_eq!((&enabled["ok"], text(&enabled["state"])), (&json!(true), "enabled"), "{enabled}");
+    assert_eq!(
+        outcomes(&enabled),
+        [
+            "passed", "passed", "skipped", "skipped", "skipped", "passed", "passed", "passed", "passed",
+            "passed", "passed"
+        ]
+    );
+    let numbers: Vec<_> = enabled["layers"].as_array().unwrap().iter().map(|layer| &layer["layer"]).collect();
+    assert_eq!(json!(numbers), json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]));
+    assert_eq!(
+        enabled["config"],
+        json!({"label": {"value": "words", "origin": "default"}, "maxLength": {"value": 9, "origin": "inline"}})
+    );
+    assert_eq!(enabled["advanced"], json!(1));
+    assert_eq!(session.send("dirty")["dirty"], json!({"sandbox": true, "session": true}));
+    assert_eq!(session.send("dirty")["dirty"], json!({"sandbox": false, "session": false}));
+    assert!(text(&session.send("messages")["text"]).contains("| Use countWords(text)."));
+    assert_eq!(session.send("disable word-count")["state"], json!("disabled"));
+    assert!(!session.send("messages")["text"].to_string().contains("word-count"));
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn wrong_values_change_nothing() {
+    let home = word_count();
+    let mut session = Session::start(&home, &["--yes"]);
+    for (args, code, near) in [
+        ("maxLength=ture", "config/type", Value::Null),
+        ("maxLenght=1", "config/unknown-key", json!("maxLength")),
+        ("maxLength=0", "config/range", Value::Null),
+    ] {
+        let answer = session.send(&format!("enable word-count {args}"));
+        assert_eq!((&answer["ok"], text(&answer["code"])), (&json!(false), code), "{answer}");
+        assert_eq!((&answer["did_you_mean"], text(&answer["state"])), (&near, "discovered"));
+        assert_eq!(outcomes(&answer).last(), Some(&"stopped"));
+        assert_eq!(outcomes(&answer).len(), 7);
+    }
+    let both = session.send("enable word-count maxLenght=1 maxLength=0");
+    assert!(
+        text(&both["message"]).contains("config/unknown-key")
+            && text(&both["message"]).contains("config/range")
+    );
+    // An enabled plugin keeps its values, too.
+    session.send("enable word-count maxLength=9");
+    assert_eq!(session.send("enable word-count maxLength=0")["config"]["maxLength"]["value"], json!(9));
+    let changed = session.send("enable word-count label=new");
+    assert_eq!(
+        (&changed["config"]["maxLength"]["value"], &changed["config"]["label"]["value"]),
+        (&json!(9), &json!("new"))
+    );
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn dropped_in_directory() {
+    let home = word_count();
+    let mut session = Session::start(&home, &["--yes"]);
+    session.send("enable word-count");
+    plugin(&home, "late", "", "export const a = 1;\n");
+    let ids: Vec<String> = session.send("list")["plugins"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| format!("{} {}", text(&row["id"]), text(&row["state"])))
+        .collect();
+    assert_eq!(ids, ["late discovered", "word-count enabled"]);
+    // A plugin that cannot be digested is named, with the reason.
+    std::os::unix::fs::symlink("/etc/passwd", home.path("plugins/late/link")).unwrap();
+    assert!(text(&session.send("list")["message"]).starts_with("cannot be read: late (tree/"));
+    // The enabled plugin keeps its checked contents, and says so.
+    home.write("plugins/word-count/index.js", "export const a = 2;\n");
+    let stale = session.send("info word-count");
+    assert_eq!((text(&stale["state"]), &stale["flags"]), ("enabled", &json!(["stale"])));
+    session.send("disable word-count");
+    assert_eq!(session.send("info word-count")["state"], json!("discovered"));
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn nobody_confirmed() {
+    let home = word_count();
+    let mut session = Session::start(&home, &[]);
+    let stopped = session.send("enable word-count");
+    assert_eq!((text(&stopped["code"]), outcomes(&stopped).len()), ("lifecycle/not-confirmed", 6));
+    let digest = session.send("audit word-count")["audit"]["digest"].clone();
+    let other = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+    assert_eq!(
+        text(&session.send(&format!("enable word-count audit={other}"))["code"]),
+        "lifecycle/not-confirmed"
+    );
+    let enabled = session.send(&format!("enable word-count audit={}", text(&digest)));
+    assert_eq!(enabled["state"], json!("enabled"), "{enabled}");
+    assert_eq!(session.end(), 0);
+    // Enabling is not approving, and ends with the session.
+    let mut next = Session::start(&home, &[]);
+    let row = &next.send("list")["plugins"][0];
+    assert_eq!((text(&row["state"]), &row["approved"]), ("discovered", &json!(false)));
+    assert_eq!(next.end(), 0);
+}
+
+#[test]
+fn approved_skips_audit() {
+    let home = word_count();
+    let shown = String::from_utf8(home.run(&["approve", "plugins/word-count", "--static"]).stdout).unwrap();
+    let digest = shown.split_whitespace().find(|word| word.starts_with("pt1:")).unwrap().to_owned();
+    assert_eq!(code(&home.run(&["approve", "plugins/word-count", "--static", "--tree", &digest])), 0);
+    let mut session = Session::start(&home, &[]);
+    let enabled = session.send("enable word-count");
+    assert_eq!((text(&enabled["state"]), &enabled["approved"]), ("enabled", &json!(true)), "{enabled}");
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn danger_stops_a_confirmed_plugin() {
+    let home = Home::new();
+    plugin(&home, "evil", "", "eval(atob(process.argv[2]));\n");
+    let mut session = Session::start(&home, &["--yes"]);
+    assert_eq!(text(&session.send("enable evil")["code"]), "lifecycle/not-confirmed");
+    let digest = session.send("audit evil")["audit"]["digest"].clone();
+    let stopped = session.send(&format!("enable evil audit={}", text(&digest)));
+    assert_eq!((text(&stopped["code"]), outcomes(&stopped).len()), ("scan/danger", 10), "{stopped}");
+    assert_eq!(stopped["state"], json!("discovered"));
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn companions_are_enabled_with_their_plugin_or_not_at_all() {
+    let home = Home::new();
+    let schema = r#"export const SCHEMA = { base: { type: "string", default: "/tmp" } };"#;
+    plugin(&home, "fs-read", "", schema);
+    plugin(&home, "fs-write", r#", "companions": ["fs-read"]"#, schema);
+    plugin(&home, "broken", r#", "companions": ["computed"]"#, "");
+    plugin(&home, "computed", "", "export const SCHEMA = build();");
+    let mut session = Session::start(&home, &["--yes"]);
+    assert_eq!(session.send("enable fs-write base=/srv")["state"], json!("enabled"));
+    let shared = session.send("info fs-read");
+    assert_eq!((text(&shared["state"]), text(&shared["config"]["base"]["value"])), ("enabled", "/srv"));
+    assert_eq!(shared["config"]["base"]["origin"], json!("shared"));
+    let refused = session.send("enable broken");
+    assert_eq!((text(&refused["code"]), text(&refused["state"])), ("lifecycle/companion", "discovered"));
+    assert!(text(&refused["message"]).contains("schema/not-literal"), "{refused}");
+    assert_eq!(text(&session.send("enable computed")["code"]), "schema/not-literal");
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn undeclared_modules_and_secrets() {
+    let home = word_count();
+    let mut session = Session::start(&home, &["--yes"]);
+    assert_eq!(text(&session.send("register word-count word-count")["code"]), "lifecycle/order");
+    let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    let enabled = session.send(&format!("enable word-count label={secret}"));
+    assert_eq!(enabled["config"]["label"]["value"], json!("[redacted]"), "{enabled}");
+    assert!(!text(&session.send("messages")["text"]).contains(&secret));
+    let registered = session.send("register word-count word-count evil");
+    assert_eq!(
+        (&registered["admitted"], &registered["rejected"]),
+        (&json!(["word-count"]), &json!(["evil"]))
+    );
+    assert_eq!(text(&registered["code"]), "lifecycle/module");
+    assert_eq!(session.send("register word-count word-count")["ok"], json!(true));
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn bad_lines_are_answered() {
+    let home = word_count();
+    let mut session = Session::start(&home, &[]);
+    let unknown = session.send("enabel word-count");
+    assert_eq!((text(&unknown["code"]), text(&unknown["did_you_mean"])), ("session/command", "enable"));
+    let unknown = session.send("info word-cuont");
+    assert_eq!((text(&unknown["code"]), text(&unknown["did_you_mean"])), ("session/plugin", "word-count"));
+    assert_eq!(text(&session.send("enable")["code"]), "session/command");
+    assert_eq!(text(&session.send("list all")["code"]), "session/command");
+    assert_eq!(text(&session.send(&"x".repeat(70_000))["code"]), "session/line");
+    session.input.write_all(b"\xff").unwrap();
+    assert_eq!(text(&session.send("")["code"]), "session/line");
+    let after = session.send("list");
+    assert_eq!((&after["ok"], &after["line"]), (&json!(true), &json!(7)));
+    assert_eq!(session.end(), 0);
+    assert_eq!(code(&home.run(&["session", "no-such-directory"])), 2);
+}
