@@ -99,9 +99,7 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
     }
     let mut roots = Vec::new();
     for inventory in &inventories {
-        if let Ok(home) = host::real_path(Utf8Path::new(&inventory.home))
-            && let Ok(home) = PlacePath::new(home.as_str())
-        {
+        if let Some(home) = root_place(inventory) {
             let root = host::root_at(&home, inventory.host.to_string(), None)?;
             roots.push(Root { search: RootSearch::Recorded, ..root });
         }
@@ -118,6 +116,16 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
     }
     let records = Arc::new(InstallRecords::new(inventories.iter().cloned()));
     Ok(Installed { roots, records, inventories, project })
+}
+
+/// Returns the directory under which a host's own rows are reported: its home, or the nearest directory above it if only
+/// other places of the host exist.
+fn root_place(inventory: &HostInventory) -> Option<PlacePath> {
+    let home = Utf8Path::new(&inventory.home);
+    let has_rows = inventory.installs.iter().any(|one| one.layer == InstallLayer::User);
+    let mut places = home.ancestors().take(if has_rows { usize::MAX } else { 1 });
+    let real = places.find_map(|at| host::real_path(at).ok().filter(|real| real.is_dir()))?;
+    PlacePath::new(real.as_str()).ok()
 }
 
 /// Returns what hosts would load inside some directories. The keys of plugins there are those of the records.

@@ -212,10 +212,20 @@ impl<'m> Collector<'m> {
         fill: impl FnOnce(&mut Self, &JsonNode<'_>, &mut Parts),
     ) {
         let Some(file) = self.open(path, syntax).filter(|file| !file.is_blank()) else { return };
-        let Some(root) = self.parse(&file) else { return };
+        self.source_parts(&file, layer, fill);
+    }
+
+    /// Parses a file and adds the parts that `fill` takes from it, if there are any.
+    pub(crate) fn source_parts(
+        &mut self,
+        file: &SourceFile,
+        layer: InstallLayer,
+        fill: impl FnOnce(&mut Self, &JsonNode<'_>, &mut Parts),
+    ) {
+        let Some(root) = self.parse(file) else { return };
         let mut parts = Parts::default();
         fill(self, &root, &mut parts);
-        self.add_parts(&file, layer, parts);
+        self.add_parts(file, layer, parts);
     }
 
     /// Reads a file of text and adds the parts that `fill` takes from it. A file over the limit is unreadable.

@@ -15,6 +15,7 @@ mod machine;
 mod mask;
 mod named;
 mod parts;
+mod pattern;
 mod places;
 mod readers;
 mod shapes;

@@ -45,6 +45,16 @@ pub(crate) fn add_skills(
     }
 }
 
+/// Adds the skill that a directory is, or each skill in it.
+pub(crate) fn add_skills_at(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    match path.rsplit_once('/') {
+        Some((directory, name)) if found.machine.files.kind(&join(path, "SKILL.md")).is_some() => {
+            found.add_placed(InstallKind::Skill, directory, name, layer);
+        }
+        _ => add_skills(found, path, layer, &[], None),
+    }
+}
+
 /// Adds the skills in `.agents/skills`, which several hosts read. Those of the user count only if the host is here.
 pub(crate) fn add_shared_skills(found: &mut Collector<'_>) {
     if found.is_directory(&found.home) {

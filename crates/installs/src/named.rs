@@ -12,10 +12,11 @@ const MOST: usize = 8;
 /// Adds one problem with the places of a host that exist and are not judged.
 pub(crate) fn report(found: &mut Collector<'_>) {
     let row = found.row;
+    // A variable can bring settings to a host that has nothing on this machine.
+    report_variables(found);
     if !found.is_here() {
         return;
     }
-    report_variables(found);
     let mut places: BTreeSet<String> = BTreeSet::new();
     for named in &row.named {
         places

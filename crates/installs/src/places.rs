@@ -9,12 +9,15 @@ use crate::collector::{Collector, join, place};
 use crate::judge::{Judge, NamedSetting};
 use crate::loose::{add_directory, add_skills};
 use crate::parts::{Parts, Value};
-use crate::source_file::Syntax;
+use crate::source_file::{SourceFile, Syntax};
 use crate::table::{HostRow, is_shared};
 use crate::{EntryKind, FileFormat, Install, InstallKind, InstallLayer, PartEffect, shapes};
 
 /// The names of directories of agents. All other directories of prompts are commands.
 const AGENTS: [&str; 3] = ["agent", "agents", "droids"];
+
+/// The key of an object that other files are merged into.
+pub(crate) const INCLUDE: &str = "$include";
 
 /// A path that a place of the table stands for.
 struct Found {
@@ -42,7 +45,7 @@ pub(crate) fn read(found: &mut Collector<'_>, row: &HostRow) {
             add_directory(found, &path, kind, layer);
         }
     }
-    for place in &row.code {
+    for place in counting(found, &row.code) {
         for Found { path, layer, .. } in paths(found, place) {
             add_directory(found, &path, InstallKind::Code, layer);
         }
@@ -54,12 +57,11 @@ fn counting<'r>(found: &Collector<'_>, places: &'r [String]) -> Vec<&'r String> 
     places.iter().filter(|place| counts(found, place)).collect()
 }
 
-/// Returns `false` for a place that says nothing without the host: one that another host reads too, a directory outside of
-/// the host's home, or one of the project with an ordinary name.
+/// Returns `false` for a place that says nothing without the host: one that another host reads too, or a directory of the
+/// project with an ordinary name.
 fn counts(found: &Collector<'_>, place: &str) -> bool {
     let is_ordinary = place.strip_prefix("./").is_some_and(|rest| !rest.starts_with('.'));
-    let is_elsewhere = place.starts_with("~/") && found.row.id != "agents";
-    let is_common = is_ordinary || is_elsewhere || is_shared(place, &found.row.id);
+    let is_common = is_ordinary || is_shared(place, &found.row.id, found.machine.environment);
     !is_common || found.is_directory(&found.home)
 }
 
@@ -141,7 +143,8 @@ fn read_files(found: &mut Collector<'_>, row: &HostRow) {
     let mut seen = BTreeSet::new();
     for (file, format) in mcp.chain(hooks).chain(parts) {
         // The settings of another host count only if this one is here to read them.
-        if !seen.insert(file) || (is_shared(file, &row.id) && !found.is_directory(&found.home)) {
+        let is_shared = || is_shared(file, &found.row.id, found.machine.environment);
+        if !seen.insert(file) || (!found.is_directory(&found.home) && is_shared()) {
             continue;
         }
         for Found { path, layer, .. } in paths(found, file) {
@@ -149,15 +152,29 @@ fn read_files(found: &mut Collector<'_>, row: &HostRow) {
                 found.environment_file(&path, layer);
                 continue;
             }
-            let judge = found.judge(&path, layer);
-            let one = RowFile { row, file, path: &path, judge };
-            found.parts_file(&path, Syntax::from(format), layer, |found, root, parts| {
-                one.servers(found, root, parts);
-                one.hooks(found, root, parts);
-                one.settings(root, parts);
-            });
+            let source = found.open(&path, Syntax::from(format)).filter(|source| !source.is_blank());
+            if let Some(source) = source {
+                read_source(found, row, file, &source, layer);
+            }
         }
     }
+}
+
+/// Reads a file as one of a row's places.
+pub(crate) fn read_source(
+    found: &mut Collector<'_>,
+    row: &HostRow,
+    file: &str,
+    source: &SourceFile,
+    layer: InstallLayer,
+) {
+    let judge = found.judge(&source.path, layer);
+    let one = RowFile { row, file, path: &source.path, judge };
+    found.source_parts(source, layer, |found, root, parts| {
+        one.servers(found, root, parts);
+        one.hooks(found, root, parts);
+        one.settings(root, parts);
+    });
 }
 
 /// A file of a row.
@@ -175,7 +192,9 @@ impl RowFile<'_> {
             let Some(node) = at(root, &place.at).filter(|node| !node.is_null()) else { continue };
             match (place.list, node.members(), node.items()) {
                 (false, Some(members), _) => {
-                    let all = members.iter();
+                    // In JSON5, this key is not a server but other files.
+                    let is_include = |key: &str| place.format == FileFormat::Json5 && key == INCLUDE;
+                    let all = members.iter().filter(|one| !is_include(one.key()));
                     all.for_each(|one| shapes::add_server(parts, one.key(), one.node(), place.shape));
                 }
                 (true, _, Some(items)) => {

@@ -74,6 +74,13 @@ pub(crate) fn add_hooks(
             let all = object()?.iter().flat_map(|named| named.node().members_or_none());
             all.for_each(|event| add_event(parts, event));
         }
+        HookShape::Single => {
+            let event = node.get("when").and_then(|when| when.get("type")).and_then(JsonNode::as_str);
+            // The others are prompts, which are read with their directory.
+            if let Some(hook) = node.get("then").filter(|hook| hook.get("command").is_some()) {
+                parts.add_hook_group(event.unwrap_or("hook"), command_group(hook));
+            }
+        }
         HookShape::List => {
             for item in node.items().ok_or("a list")? {
                 let event = item.get("event").and_then(JsonNode::as_str).unwrap_or("hook");
@@ -92,6 +99,14 @@ fn add_event(parts: &mut Parts, event: &JsonMember<'_>) {
     for item in items.filter(|item| item.as_str().is_some() || item.members().is_some()) {
         parts.add_hook_group(event.key(), group(item));
     }
+}
+
+/// Returns a hook group with the command of an action, whose type has a name of its own.
+fn command_group(action: &JsonNode<'_>) -> Value {
+    let mut hook = map(action.members().unwrap_or_default());
+    hook.insert("type".to_owned(), Value::Text("command".to_owned()));
+    let hooks = ("hooks".to_owned(), Value::List(vec![Value::Map(hook)]));
+    Value::Map([hooks].into())
 }
 
 /// Returns a hook group: as it is, or with the hook in it.

@@ -7,7 +7,7 @@ use plugward_manifest::json::{self, JsonNode, ParseLimits};
 use plugward_types::{Digest, LineColumn, LineEnds, LineIndex, Part, escape};
 use sha2::{Digest as _, Sha256};
 
-use crate::parts::FoundSetting;
+use crate::parts::{FoundSetting, quoted};
 use crate::{FileFormat, SettingsFinding, json5, yaml};
 
 /// The syntax of a file.
@@ -77,6 +77,14 @@ impl SourceFile {
     /// Returns `true` if there is nothing in the file. Hosts read an empty settings file as an empty object.
     pub(crate) const fn is_blank(&self) -> bool {
         self.is_blank
+    }
+
+    /// Puts the contents, which are JSON, at the keys of an object.
+    pub(crate) fn inside(mut self, keys: &[String]) -> Self {
+        let before = keys.iter().fold(String::new(), |before, key| before + "{" + &quoted(key) + ":");
+        let after = "}".repeat(keys.len());
+        self.bytes = [before.as_bytes(), &self.bytes, after.as_bytes()].concat();
+        self
     }
 
     /// Returns the file as text; the error is a message with its place.

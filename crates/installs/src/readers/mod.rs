@@ -15,6 +15,7 @@ use plugward_types::PluginKey;
 
 use crate::collector::{Collector, absolute, clean, join, place, shown};
 use crate::parts::Parts;
+use crate::pattern::{expand, is_pattern};
 use crate::{HostState, Install, InstallKind, InstallLayer, InstallProblem, InstallProblemKind, RecordPlace};
 
 /// Returns `Off` for `false`. Anything else can load.
@@ -54,6 +55,19 @@ impl Recorded {
     }
 }
 
+/// Returns the paths that a path from a text of settings stands for. A pattern that cannot be expanded is a problem.
+fn expanded(found: &mut Collector<'_>, record: RecordPlace, text: &str, path: String) -> Vec<String> {
+    if !is_pattern(text) {
+        return vec![path];
+    }
+    expand(found, &path).unwrap_or_else(|message| {
+        let help = "write the paths, or a pattern with `*`";
+        let problem = found.draft(InstallProblemKind::Row, record, message, help);
+        found.report(problem);
+        Vec::new()
+    })
+}
+
 /// Adds the problem that a row of a record does not have the expected form.
 fn refuse_row(found: &mut Collector<'_>, record: RecordPlace, message: String) {
     let problem = found.draft(InstallProblemKind::Row, record, message, "install the plugin again");
@@ -82,6 +96,12 @@ impl CodeNames {
         }
         let is_path = text.starts_with(['/', '.']);
         is_path.then(|| clean(&if text.starts_with('/') { text.to_owned() } else { join(&self.base, text) }))
+    }
+
+    /// Returns the paths of a text in a list that contains no packages. A relative path needs no dot.
+    fn paths(&self, found: &mut Collector<'_>, record: RecordPlace, text: &str) -> Vec<String> {
+        let path = self.path(found, text).unwrap_or_else(|| clean(&join(&self.base, text)));
+        expanded(found, record, text, path)
     }
 
     /// Adds code that the host loads. A package is what its runner would download, and a file is a command.

@@ -1,8 +1,9 @@
 //! Pi: the extensions, packages and skills that its settings name.
 
 use super::{CodeNames, in_project, texts};
-use crate::collector::{Collector, join};
-use crate::loose::{add_directory, add_skills};
+use crate::collector::{Collector, join, place};
+use crate::loose::{add_directory, add_skills_at};
+use crate::pattern::is_pattern;
 use crate::source_file::Syntax;
 use crate::{InstallKind, InstallLayer};
 
@@ -18,11 +19,9 @@ fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
     let (mut skills, mut prompts) = (Vec::new(), Vec::new());
     found.parts_file(path, Syntax::JsonWithCommas, layer, |found, root, parts| {
         for (number, text) in texts(root.get("extensions"), "path") {
-            // Patterns only select from what is found anyway.
-            if !text.starts_with(['!', '+', '-']) {
-                let text =
-                    if text.starts_with(['/', '.', '~']) { text.to_owned() } else { format!("./{text}") };
-                names.add(found, parts, &format!("extensions.{number}"), &text);
+            let name = format!("extensions.{number}");
+            for (match_number, at) in selected(found, path, &names, "extensions", &number, text) {
+                names.add(found, parts, &format!("{name}{match_number}"), &at);
             }
         }
         for (number, text) in texts(root.get("packages"), "source") {
@@ -35,19 +34,42 @@ fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
         if let Some(command) = root.get("npmCommand").filter(|command| !command.is_null()) {
             parts.add_command("npmCommand", command);
         }
-        let directories = |key: &str| -> Vec<String> {
+        let mut directories = |key: &str| -> Vec<String> {
             let all = texts(root.get(key), "path").into_iter();
-            all.map(|(_, text)| names.path(found, text).unwrap_or_else(|| join(&names.base, text))).collect()
+            all.flat_map(|(number, text)| selected(found, path, &names, key, &number, text))
+                .map(|(_, at)| at)
+                .collect()
         };
         (skills, prompts) = (directories("skills"), directories("prompts"));
     });
     for path in skills {
-        add_skills(found, &path, layer, &[], None);
+        add_skills_at(found, &path, layer);
     }
     for path in prompts {
         add_directory(found, &path, InstallKind::Commands, layer);
     }
     names.finish(found);
+}
+
+/// Returns the paths that an item of a list adds, with a suffix for each match of a pattern. `+` adds, and `!` and `-` only
+/// leave out what is judged anyway.
+fn selected(
+    found: &mut Collector<'_>,
+    file: &str,
+    names: &CodeNames,
+    list: &str,
+    number: &str,
+    text: &str,
+) -> Vec<(String, String)> {
+    if text.starts_with(['!', '-']) {
+        return Vec::new();
+    }
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let paths = names.paths(found, place(file, &format!("/{list}/{number}")), text);
+    if !is_pattern(text) {
+        return paths.into_iter().map(|path| (String::new(), path)).collect();
+    }
+    paths.into_iter().enumerate().map(|(at, path)| (format!(".{at}"), path)).collect()
 }
 
 /// Returns the directory of an installed package. The packages that a user has from npm are in a directory of npm, which

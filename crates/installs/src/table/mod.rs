@@ -115,17 +115,37 @@ pub fn project_directory_names() -> &'static BTreeSet<&'static str> {
     &NAMES
 }
 
-/// Returns `true` for a place of a project or user that a row before this one has too.
-pub(crate) fn is_shared(place: &str, id: &str) -> bool {
-    static FIRST: LazyLock<BTreeMap<&'static str, &'static str>> = LazyLock::new(|| {
+/// The row whose host reads a place, whether or not the other hosts with the place are here.
+#[derive(Clone, Copy)]
+struct PlaceOwner {
+    id: &'static str,
+    /// The variable that moves the place of this row.
+    variable: Option<&'static str>,
+}
+
+/// Returns `true` for a place of which another row is the owner: `agents` for what several hosts read in the user's home,
+/// and the first row for all others.
+pub(crate) fn is_shared(place: &str, id: &str, environment: &BTreeMap<String, String>) -> bool {
+    static OWNERS: LazyLock<BTreeMap<String, PlaceOwner>> = LazyLock::new(|| {
         let rows = HostTable::compiled_rows();
-        let mut first = BTreeMap::new();
+        let mut owners = BTreeMap::new();
         for row in rows {
-            for place in row.places().filter(|place| !place.starts_with("@/")) {
-                first.entry(place).or_insert(row.id.as_str());
+            for place in row.places() {
+                let own = place.strip_prefix("@/");
+                let variable = own.and(row.home.variable.as_deref());
+                let owner = PlaceOwner { id: &row.id, variable };
+                let place =
+                    own.map_or_else(|| place.to_owned(), |rest| format!("{}/{rest}", row.home.default));
+                if row.id == "agents" && place.starts_with("~/") {
+                    owners.insert(place, owner);
+                } else {
+                    owners.entry(place).or_insert(owner);
+                }
             }
         }
-        first
+        owners
     });
-    FIRST.get(place).is_some_and(|first| *first != id)
+    // A host whose home was moved does not read its usual place.
+    let is_moved = |owner: &PlaceOwner| owner.variable.is_some_and(|name| environment.contains_key(name));
+    OWNERS.get(place).is_some_and(|owner| owner.id != id && !is_moved(owner))
 }

@@ -170,6 +170,8 @@ pub enum HookShape {
     List,
     /// Names, each with events.
     Named,
+    /// One hook: `when` with its event, `then` with its command.
+    Single,
 }
 
 /// The effect of a setting.

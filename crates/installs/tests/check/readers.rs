@@ -133,6 +133,76 @@ fn opencode_has_packages_files_and_commands() {
 }
 
 #[test]
+fn opencode_has_prompts_and_the_commands_in_them() {
+    let config = r#"{"command":{"x":{"template":"Do !`curl x | sh` and !`ls`"},"y":{"template":"`no` command"}},
+        "agent":{"a":{"prompt":"{file:./a.md}"}},"instructions":["rules/*.md"]}"#;
+    let found = Home::new().project(SITE, SITE).file("~/site/opencode.json", config).read("opencode");
+    let install = find(&found, "path:~/site/opencode.json");
+    let commands = part(install, "commands.json");
+    assert_eq!(commands.matches("\"command\":\"").count(), 2, "{commands}");
+    assert!(commands.contains("\"curl x | sh\"") && commands.contains("\"ls\""), "{commands}");
+    let settings = part(install, "settings.json");
+    for name in ["command.x.template", "command.y.template", "agent.a.prompt", "instructions"] {
+        assert!(settings.contains(&format!("\"{name}\":")), "{name}: {settings}");
+    }
+    assert_eq!(kinds(&found), [InstallProblemKind::NotJudged]);
+    let plain = r#"{"command":{"y":{"template":"text"}},"instructions":[]}"#;
+    let plain = Home::new().project(SITE, SITE).file("~/site/opencode.json", plain).read("opencode");
+    assert_eq!((part_names(&plain.installs[0]), kinds(&plain)), (vec!["settings.json"], vec![]));
+}
+
+#[test]
+fn vscode_has_the_hooks_skills_and_prompts_at_its_locations() {
+    let settings = r#"{"chat.hookFilesLocations":{"~/h":true,"one.json":true,"~/off":false,"gone":true},
+        "chat.agentSkillsLocations":{"~/sk":true,"~/off":false},"chat.promptFilesLocations":{"~/pr":true}}"#;
+    let hooks = r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"x.sh"}]}]}}"#;
+    let home = Home::new()
+        .file("~/.config/Code/User/settings.json", settings)
+        .project(SITE, SITE)
+        .file("~/h/x.json", hooks)
+        .file("~/h/x.txt", hooks)
+        .file("~/off/x.json", hooks)
+        .file("~/off/s/SKILL.md", "x")
+        .file("~/site/one.json", hooks)
+        .file("~/sk/s/SKILL.md", "x")
+        .file("~/pr/a.prompt.md", "x");
+    let found = home.read("vscode");
+    assert_eq!(rows(&found), ["path:~/sk/s", "path:~/pr", "path:~/h/x.json", "path:~/site/one.json"]);
+    assert!(part(&found.installs[2], "hooks.json").contains("x.sh"));
+    assert!(kinds(&found).is_empty());
+}
+
+#[test]
+fn openclaw_has_the_files_that_its_configuration_includes() {
+    let read = |main: &str, more: &str| {
+        let home = Home::new().file("~/.openclaw/openclaw.json", main).file("~/.openclaw/more.json5", more);
+        home.file("~/one/openclaw.plugin.json", "{}").read("openclaw")
+    };
+    let server = "{ x: { command: 'sh', args: ['-c', 'true'], }, }";
+    for (main, more) in [
+        ("{ $include: './more.json5', gateway: {} }", format!("{{ mcp: {{ servers: {server} }} }}")),
+        ("{ mcp: { $include: ['./more.json5'] } }", format!("{{ servers: {server} }}")),
+        ("{ mcp: { servers: { $include: './more.json5' } } }", server.to_owned()),
+    ] {
+        let found = read(main, &more);
+        let servers = part(find(&found, "path:~/.openclaw/more.json5"), "servers.json");
+        assert!(servers.contains(r#""x":{"args":["-c","true"],"command":"sh"}"#), "{main}: {servers}");
+        assert_eq!((rows(&found).len(), kinds(&found)), (1, vec![]), "{main}");
+    }
+    let found = read("{ plugins: { load: { paths: { $include: './more.json5' } } } }", "['~/one']");
+    assert_eq!(rows(&found), ["path:~/one"]);
+    for (main, more) in [("{ $include: './gone' }", "{}"), ("{ $include: './more.json5' }", "{")] {
+        assert_eq!(kinds(&read(main, more)), [InstallProblemKind::Unreadable], "{main}");
+    }
+    let own = read(
+        "{ $include: './more.json5' }",
+        "{ $include: './more.json5', mcp: { $include: './more.json5' } }",
+    );
+    assert_eq!(kinds(&own), [InstallProblemKind::Unreadable], "a file that includes itself at other keys");
+    assert!(kinds(&read("{ note: '$include' }", "{")).is_empty());
+}
+
+#[test]
 fn openclaw_has_the_directories_in_its_configuration() {
     let home = Home::new()
         .file(
@@ -195,6 +265,49 @@ fn pi_has_extensions_and_packages() {
         assert!(commands.contains(command), "{command}: {commands}");
     }
     assert!(!commands.contains("skip"), "{commands}");
+}
+
+#[test]
+fn pi_expands_patterns() {
+    let read = |items: &str| {
+        let home = Home::new()
+            .project(SITE, SITE)
+            .file("~/site/.pi/settings.json", format!("{{\"extensions\":[{items}]}}"))
+            .file("~/site/ev/x.ts", "")
+            .file("~/site/ev/sub/y.ts", "")
+            .file("~/site/other/x.ts", "");
+        home.read("pi")
+    };
+    for (items, files) in [
+        (r#""../e*/x.ts""#, vec!["ev/x.ts"]),
+        (r#""+../ev/x.ts""#, vec!["ev/x.ts"]),
+        (r#""../**/?.ts","!../ev/x.ts""#, vec!["ev/x.ts", "ev/sub/y.ts", "other/x.ts"]),
+    ] {
+        let found = read(items);
+        let commands = part(find(&found, "path:~/site/.pi/settings.json"), "commands.json");
+        for file in &files {
+            assert!(commands.contains(&format!("node /home/u/site/{file}")), "{items}: {commands}");
+        }
+        assert_eq!(commands.matches("\"command\":\"").count(), files.len(), "{items}: {commands}");
+        assert!(kinds(&found).is_empty(), "{items}");
+    }
+    assert_eq!(problems(&read(r#""../[e]v/x.ts""#)), ["install/row /extensions/0"]);
+    let none =
+        Home::new().project(SITE, SITE).file("~/site/.pi/settings.json", r#"{"extensions":["*.js","-x"]}"#);
+    assert!(none.try_read("pi").is_none());
+}
+
+#[test]
+fn kiro_has_the_commands_of_its_hook_files() {
+    let read = |then: &str| {
+        let text = format!("{{\"enabled\":true,\"when\":{{\"type\":\"fileEdited\"}},\"then\":{then}}}");
+        Home::new().project(SITE, SITE).file("~/site/.kiro/hooks/a.kiro.hook", text).read("kiro")
+    };
+    let found = read(r#"{"type":"runCommand","command":"x.sh"}"#);
+    let hooks = part(find(&found, "path:~/site/.kiro/hooks/a.kiro.hook"), "hooks.json");
+    assert!(hooks.contains(r#""fileEdited":[{"hooks":[{"command":"x.sh","type":"command"}]}]"#), "{hooks}");
+    let prompt = read(r#"{"type":"askAgent","prompt":"Check it."}"#);
+    assert_eq!(rows(&prompt), ["path:~/site/.kiro/hooks"]);
 }
 
 #[test]

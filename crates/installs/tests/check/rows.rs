@@ -100,6 +100,9 @@ fn files_of(row: &HostRow) {
             HookShape::Flat => format!(r#"{{"E":[{hook}]}}"#),
             HookShape::List => r#"[{"event":"E","type":"command","command":"x.sh"}]"#.to_owned(),
             HookShape::Named => format!(r#"{{"mine":{{"E":[{hook}]}}}}"#),
+            HookShape::Single => {
+                r#"{"when":{"type":"E"},"then":{"type":"runCommand","command":"x.sh"}}"#.to_owned()
+            }
         };
         let file = path(row, &place.file);
         let found = home_of(row).file(&file, text_at(place.format, &place.at, &hooks)).read(id);
@@ -128,6 +131,60 @@ fn files_of(row: &HostRow) {
         let off = home_of(row).file(&file, text_at(place.format, at, "false")).try_read(id).unwrap();
         assert!(off.installs.iter().all(|install| install.loosens.is_empty()), "{id}: {at}");
         assert!(kinds(&off).is_empty(), "{id}: {at}");
+    }
+}
+
+#[test]
+fn each_place_of_the_user_is_found_without_the_home_of_its_host() {
+    let rows = HostTable::compiled().unwrap().rows();
+    for row in rows {
+        let directories = [&row.skills, &row.prompts, &row.code, &row.plugins].into_iter().flatten();
+        for place in directories.filter(|place| place.starts_with("~/")) {
+            let at = crate::support::full(&path(row, place));
+            let home =
+                Home::new().file(&format!("{at}/s/SKILL.md"), "x").file(&format!("{at}/plugin.json"), "{}");
+            let is_found = rows
+                .iter()
+                .filter_map(|row| home.try_read(row.id.as_str()))
+                .any(|found| found.installs.iter().any(|one| one.place.as_str().starts_with(&at)));
+            assert!(is_found, "{}: {place}", row.id);
+        }
+        for place in row.mcp.iter().filter(|place| place.file.starts_with("~/")) {
+            let text = text_at(place.format, &place.at, r#"{"s":{"command":"x"}}"#);
+            let home = Home::new().file(&place.file, text);
+            let found = rows.iter().filter_map(|row| home.try_read(row.id.as_str()));
+            assert!(found.into_iter().any(|found| has(&found, &place.file)), "{}: {}", row.id, place.file);
+        }
+    }
+}
+
+#[test]
+fn a_place_of_another_host_says_nothing_about_this_one() {
+    let home = Home::new()
+        .file("~/.claude/skills/s/SKILL.md", "x")
+        .file("~/.config/agents/skills/s/SKILL.md", "x")
+        .file(
+            "~/.claude/settings.json",
+            r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}"#,
+        );
+    let rows = HostTable::compiled().unwrap().rows();
+    let found: Vec<&str> =
+        rows.iter().map(|row| row.id.as_str()).filter(|id| home.try_read(*id).is_some()).collect();
+    assert_eq!(found, ["claude", "agents"]);
+    // Its host does not look there any more.
+    let moved = Home::new().file("~/.gemini/skills/s/SKILL.md", "x").variable("GEMINI_CLI_HOME", "/m");
+    assert_eq!(moved.read("antigravity").installs.len(), 1);
+}
+
+#[test]
+fn a_variable_is_named_without_the_home_of_its_host() {
+    for row in HostTable::compiled().unwrap().rows().iter().filter(|row| row.id != "gemini") {
+        for variable in &row.variables {
+            let found = Home::new().variable(variable, "/x").read(row.id.as_str());
+            assert_eq!(kinds(&found), [InstallProblemKind::NotRead], "{variable}");
+            assert!(found.problems[0].message.contains(variable.as_str()));
+            assert!(Home::new().variable(variable, "").try_read(row.id.as_str()).is_none(), "{variable}");
+        }
     }
 }
 

@@ -172,6 +172,10 @@ impl Walk<'_> {
     /// Lists the pinned places inside the root, both by the typed path and by the real one.
     fn find_pinned(&mut self, pins: Option<&Pins>) {
         let real = self.root.real();
+        // A host without a home directory is reported under that of the user, whose other pins are not its own.
+        if self.root.search == RootSearch::Recorded && self.root.stops.contains(&real) {
+            return;
+        }
         let here = |place: &PlacePath| {
             let within = |dir: &PlacePath| place.relative_to(dir).is_some();
             within(&real) || self.root.typed.as_ref().is_some_and(within)

@@ -1,9 +1,9 @@
 //! The first lines of a check without a directory: where each host keeps its plugins, and what was found there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_loader::installs::{Evidence, InstallProblemKind};
-use plugward_loader::{PROJECT_LABEL, PluginKind, PluginReport, Report, SETTINGS_FILE, Severity};
+use plugward_loader::installs::{Evidence, Install, InstallLayer, InstallProblemKind};
+use plugward_loader::{PROJECT_LABEL, PlacePath, PluginKind, PluginReport, Report, SETTINGS_FILE, Severity};
 
 use super::Target;
 use crate::host;
@@ -23,7 +23,9 @@ pub(super) fn render(report: &Report, target: &Target, width: usize) -> String {
         let found: Vec<&PluginReport> =
             report.plugins.iter().filter(|plugin| plugin.root == number).collect();
         let place = host::display_path(&root.real());
-        let text = contents(&found).unwrap_or_else(|| nothing(target, &root.label).to_owned());
+        let text = contents(&found)
+            .or_else(|| elsewhere(report, target, &root.label))
+            .unwrap_or_else(|| nothing(target, &root.label).to_owned());
         let note = evidence(&root.label);
         rows.push(vec![root.label.clone(), line(&place).into_owned(), format!("{text}{note}")]);
     }
@@ -46,6 +48,19 @@ fn evidence(label: &str) -> &'static str {
         Some(evidence) if !evidence.is_tested() => " (places not tested)",
         Some(_) | None => "",
     }
+}
+
+/// Returns the counts of what a host would load and another line counts, with the name of that line.
+fn elsewhere(report: &Report, target: &Target, label: &str) -> Option<String> {
+    let own = target.inventories.iter().filter(|one| one.host.as_str() == label);
+    let installs = own.flat_map(|one| &one.installs).filter(|one| one.layer == InstallLayer::User);
+    let places: BTreeSet<&PlacePath> = installs.map(Install::address).collect();
+    let found: Vec<&PluginReport> =
+        report.plugins.iter().filter(|plugin| places.contains(&plugin.place)).collect();
+    let lines: BTreeSet<&str> =
+        found.iter().filter_map(|one| Some(target.roots.get(one.root)?.label.as_str())).collect();
+    let lines: Vec<&str> = lines.into_iter().collect();
+    Some(format!("{}, counted under {}", contents(&found)?, lines.join(", ")))
 }
 
 /// Returns what can be said about a host without any row in the report.

@@ -633,8 +633,7 @@ impl Collector<'_> {
             (PathVerdict::Own, _) if !self.is_left_out(&landed.path) => {
                 self.queue_file(landed.path.clone(), language, start);
             }
-            (PathVerdict::Own, _) => self.add(landed, language, start, origin),
-            (PathVerdict::Closure, _) => self.add(landed, language, start, origin),
+            (PathVerdict::Own | PathVerdict::Closure, _) => self.add(landed, language, start, origin),
             (PathVerdict::Fixed | PathVerdict::Floating, _) | (PathVerdict::Unresolved(_), Origin::Body) => {}
             (PathVerdict::Outside, Origin::Body) if landed.landing == Landing::Absent => {}
             (PathVerdict::Outside, _) => self.outside(landed),

@@ -23,7 +23,7 @@ use crate::state::scan_records::record_key;
 
 /// Part of each key. Increase it with each change that finds other files in the same bytes: here, in a reader of code or
 /// commands, or in a dependency.
-const READER: u33 = 2;
+const READER: u32 = 3;
 /// Larger records are not stored.
 const MAX_RECORD: usize = 1 << 20;
 /// The kinds of lookups, by the names of their rows in a record.

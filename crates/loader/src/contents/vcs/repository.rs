@@ -114,13 +114,13 @@ impl Reader<'_> {
     /// Reads the settings in the directory of a repository.
     fn worktree(&mut self, git: &str) {
         for name in ["config", "config.worktree"] {
-            self.settings(git, join(git, name));
+            self.settings(git, &join(git, name));
         }
     }
 
     /// Reads settings, and what they include and start.
-    fn settings(&mut self, git: &str, path: String) {
-        let Some(file) = self.add(path.clone(), VcsFileKind::Settings) else { return };
+    fn settings(&mut self, git: &str, path: &str) {
+        let Some(file) = self.add(path.to_owned(), VcsFileKind::Settings) else { return };
         let settings = file.settings();
         let base = path.rsplit_once('/').map_or("", |(base, _)| base);
         for setting in settings {
@@ -128,7 +128,7 @@ impl Reader<'_> {
             match (setting.kind().as_str(), setting.name.as_str()) {
                 ("include" | "includeif", "path") => {
                     if let Some(path) = resolved(base, &value) {
-                        self.settings(git, path);
+                        self.settings(git, &path);
                     }
                 }
                 ("core", "hookspath") => {
@@ -136,7 +136,7 @@ impl Reader<'_> {
                         self.hooks(git, &directory);
                     }
                 }
-                _ => self.started(git, &path, value.trim_start_matches('!')),
+                _ => self.started(git, path, value.trim_start_matches('!')),
             }
         }
     }
@@ -151,17 +151,17 @@ impl Reader<'_> {
                     .map(|name| format!("{directory}/{name}"))
                     .collect();
                 for path in names {
-                    self.script(git, path);
+                    self.script(git, &path);
                 }
             }
             Err(error) => self.miss(error),
         }
     }
 
-    fn script(&mut self, git: &str, path: String) {
-        let Some(file) = self.add(path.clone(), VcsFileKind::Script) else { return };
+    fn script(&mut self, git: &str, path: &str) {
+        let Some(file) = self.add(path.to_owned(), VcsFileKind::Script) else { return };
         let text = String::from_utf8_lossy(&file.bytes).into_owned();
-        self.started(git, &path, &text);
+        self.started(git, path, &text);
     }
 
     /// Reads the files of version control that a text starts. The tree or the closure covers any other file.
@@ -188,7 +188,7 @@ impl Reader<'_> {
                 let is_file =
                     || self.jail.metadata(path.as_str()).is_ok_and(|meta| meta.kind() == FileKind::File);
                 if self.is_left_out(&path) && path.contains('/') && is_file() {
-                    self.script(git, path);
+                    self.script(git, &path);
                 }
             }
         }

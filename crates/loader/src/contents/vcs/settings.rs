@@ -90,7 +90,7 @@ impl Setting {
 
 /// Reads git's settings.
 pub(super) fn git(text: &str) -> Vec<Setting> {
-    read(text, true)
+    read(text, Syntax::Git)
 }
 
 /// Returns a shell script with the commands of git's settings, each in the line of its setting.
@@ -101,7 +101,7 @@ pub(super) fn git_script(text: &str) -> String {
 
 /// Returns a shell script with the values of the settings of another program, each in the line of its setting.
 pub(super) fn other_script(text: &str) -> String {
-    script(read(text, false).into_iter().map(|one| (one.line, words(&one.raw))))
+    script(read(text, Syntax::Other).into_iter().map(|one| (one.line, words(&one.raw))))
 }
 
 fn script(commands: impl Iterator<Item = (usize, String)>) -> String {
@@ -136,14 +136,21 @@ fn words(raw: &str) -> String {
     separated.collect()
 }
 
-fn read(text: &str, is_git: bool) -> Vec<Setting> {
+/// The syntax of a file of settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Syntax {
+    /// A line that ends with a backslash continues.
+    Git,
+    Other,
+}
+
+fn read(text: &str, syntax: Syntax) -> Vec<Setting> {
     let mut section = String::new();
     let mut found: Vec<Setting> = Vec::new();
     let mut continues = false;
     for (line, text) in text.lines().enumerate() {
-        // A line that ends with a backslash continues.
         let (part, goes_on) = match text.strip_suffix('\\') {
-            Some(part) if is_git => (part, true),
+            Some(part) if syntax == Syntax::Git => (part, true),
             _ => (text, false),
         };
         if core::mem::replace(&mut continues, goes_on) {

@@ -1,0 +1,83 @@
+//! Patterns of paths in settings: `*` and `?` in a component, and `**` for any directories.
+
+use crate::EntryKind;
+use crate::collector::{Collector, join};
+
+/// The directories that one pattern is looked for in, so that a hostile one ends.
+const SEARCHED: usize = 512;
+
+/// Returns `true` if a path has a character with a meaning in patterns.
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '[', '{'])
+}
+
+/// Returns the existing paths that an absolute pattern stands for. The error is the reason that they are not known.
+pub(crate) fn expand(found: &mut Collector<'_>, pattern: &str) -> Result<Vec<String>, String> {
+    if pattern.contains(['[', '{', '(']) {
+        return Err("brackets, braces and parentheses of a pattern are not expanded".to_owned());
+    }
+    let mut paths = vec![String::new()];
+    let mut left = SEARCHED;
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        if !is_pattern(part) {
+            paths = paths.iter().map(|path| join(path, part)).collect();
+            continue;
+        }
+        let mut next = Vec::new();
+        for path in paths {
+            next.extend(matching(found, path, part, &mut left)?);
+        }
+        paths = next;
+    }
+    paths.retain(|path| found.machine.files.kind(path).is_some());
+    Ok(paths)
+}
+
+/// Returns the paths that one component of a pattern stands for in a directory.
+fn matching(
+    found: &mut Collector<'_>,
+    directory: String,
+    part: &str,
+    left: &mut usize,
+) -> Result<Vec<String>, String> {
+    let is_deep = part == "**";
+    // Any directories include none.
+    let mut paths = if is_deep { vec![directory.clone()] } else { Vec::new() };
+    let mut waiting = vec![directory];
+    while let Some(directory) = waiting.pop() {
+        *left = left
+            .checked_sub(1)
+            .ok_or_else(|| format!("the pattern leads to more than {SEARCHED} directories"))?;
+        let listed = if directory.is_empty() { "/" } else { &directory };
+        for entry in found.entries(listed) {
+            let path = join(&directory, &entry.name);
+            if !is_deep && is_match(part, &entry.name) {
+                paths.push(path);
+            } else if is_deep && entry.kind == EntryKind::Directory && entry.name != ".git" {
+                paths.push(path.clone());
+                waiting.push(path);
+            }
+        }
+    }
+    Ok(paths)
+}
+
+/// Returns `true` if a name matches a component of a pattern.
+fn is_match(pattern: &str, name: &str) -> bool {
+    let name: Vec<char> = name.chars().collect();
+    let fits = |part: &[char], at: usize| {
+        let here = name.get(at..at.saturating_add(part.len()));
+        here.is_some_and(|here| here.iter().zip(part).all(|(one, wanted)| *wanted == '?' || one == wanted))
+    };
+    let mut parts = pattern.split('*').map(|part| part.chars().collect::<Vec<char>>());
+    let first = parts.next().unwrap_or_default();
+    let rest: Vec<Vec<char>> = parts.collect();
+    let mut at = first.len();
+    let Some((last, middle)) = rest.split_last() else { return fits(&first, 0) && at == name.len() };
+    for part in middle {
+        let Some(next) = (at..=name.len()).find(|at| fits(part, *at)) else { return false };
+        at = next.saturating_add(part.len());
+    }
+    let end = name.len().checked_sub(last.len()).filter(|end| *end >= at);
+    fits(&first, 0) && end.is_some_and(|end| fits(last, end))
+}
