@@ -2,7 +2,7 @@
 //!
 //! The libraries describe a problem and its fix in general. Only this module knows which command applies the fix.
 
-use plugward_loader::{PluginKey, PluginReport, Reason, Severity, Weight};
+use plugward_loader::{LockState, PinStatus, PluginKey, PluginReport, Reason, Severity, Weight};
 
 use crate::verbs::shared;
 
@@ -13,6 +13,9 @@ pub(crate) enum ReviewVerb {
     /// For the output of `explain` itself, which must not recommend the command that was just run.
     Diff,
 }
+
+/// The way out if the pins cannot be read.
+pub(crate) const START_OVER: &str = "or start over without pins and revocations: plugward forget --all";
 
 /// The parts of commands for one plugin.
 pub(crate) struct Commands {
@@ -41,7 +44,7 @@ impl Commands {
         }
     }
 
-    fn lock(&self) -> String {
+    pub(crate) fn lock(&self) -> String {
         format!("plugward lock {}", self.lock_dir)
     }
 
@@ -138,6 +141,9 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             }
             ReviewVerb::Diff => format!("review it: {review}"),
         },
+        ("lock/missing", _) if plugin.lock.state == LockState::Missing => {
+            format!("restore the plugin, or remove its entry: {lock}")
+        }
         ("pin/new" | "lock/unlisted" | "lock/missing", _) => format!("review it, then add it: {lock}"),
         ("lock/mismatch", _) => format!("review the change: {diff}\nthen update the lockfile: {lock}"),
         ("lock/malformed", _) => format!("{}\nor write it again: {lock}", reason.help),
@@ -148,6 +154,9 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             format!(
                 "see which file decided: plugward config explain {key}\nto load it this once: add --cfg {once}"
             )
+        }
+        ("policy/denied", _) if plugin.pin.state == PinStatus::Unavailable => {
+            "restore the pins or start over; it stays denied until `plugward undeny` then".to_owned()
         }
         ("policy/denied", _) => format!("to load it again: plugward undeny {subject}"),
         ("policy/revoked", _) if reason.selector.is_some() => {
@@ -163,10 +172,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             format!("review the change: {diff}\nthen approve it: plugward approve {selector} --static")
         }
         ("pin/lost" | "pin/store" | "pin/store-version", _) => {
-            format!(
-                "{}\nor start over without pins, denials and revocations: plugward forget --all",
-                reason.help
-            )
+            format!("{}\n{START_OVER}", reason.help)
         }
         ("scan/danger", _) => match suppress(plugin, commands) {
             // Each finding has its own help.
@@ -200,6 +206,7 @@ pub(crate) fn words(reason: &Reason) -> String {
         ("pin/replaced", _) => "replaces a pinned plugin that is gone".to_owned(),
         ("pin/new", Weight::Undecided) => "new, needs a decision".to_owned(),
         ("pin/new", _) => "not pinned".to_owned(),
+        ("lock/missing", _) if first.ends_with("does not exist") => "gone, but in PLUGINS.lock".to_owned(),
         ("lock/unlisted" | "lock/missing", _) => "not in PLUGINS.lock".to_owned(),
         ("lock/mismatch", _) => "differs from PLUGINS.lock".to_owned(),
         ("policy/denied", _) if reason.setting.is_some() => "denied by the settings".to_owned(),

@@ -281,7 +281,7 @@ fn news(plugin: &PluginReport) -> Vec<String> {
     });
     let warnings = warnings.count();
     if warnings > 0 {
-        words.push(count(warnings, "note"));
+        words.push(count(warnings, "notice"));
     }
     words
 }
@@ -521,9 +521,7 @@ fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
     let block = help.into_iter().fold(block, |block, text| block.help(text.trim_start_matches("next: ")));
     match notice.code.as_str() {
         "lock/weak-scheme" => block.help("to replace it: plugward lock --migrate DIR"),
-        "pin/lost" | "pin/store" | "pin/store-version" => {
-            block.help("to start over without pins, denials and revocations: plugward forget --all")
-        }
+        "pin/lost" | "pin/store" | "pin/store-version" => block.help(advice::START_OVER),
         // The library does not know how the command line selects a plugin that is not in the report.
         "pin/gone" => match &notice.plugin {
             Some(key) => {

@@ -5,7 +5,7 @@ use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, Workflow
 use plugward_loader::ledger::{LedgerFiles, LedgerId};
 use plugward_loader::pinstore::{Baselines, Pins, RevocationLists};
 use plugward_loader::{
-    ApprovalStore, CheckMode, DecisionError, Dir, PinStore, Record, RecordFailure, RecordOptions,
+    ApprovalStore, CheckMode, DecisionError, Dir, PinStore, PluginKey, Record, RecordFailure, RecordOptions,
     RecordedDenials, RevocationStore, ScanPack, ScanRecords, Stores, Trust, record_start_over, record_stored,
 };
 
@@ -150,9 +150,10 @@ pub(crate) fn start_over_if_lost(host: &Host, trust: Trust, out: &Out) -> Result
     let Some(lost) = store.failure().filter(|failure| failure.code() == "pin/lost") else { return Ok(()) };
     let message = lost.message();
     let explanation = format!(
-        "{}{}.",
+        "{}{}. {}",
         message.get(..1).unwrap_or_default().to_uppercase(),
-        message.get(1..).unwrap_or_default()
+        message.get(1..).unwrap_or_default(),
+        lost_with_pins(&store)
     );
     if confirm(&explanation, "Start over?", host, out)? {
         start_over(host, &store)?;
@@ -160,7 +161,31 @@ pub(crate) fn start_over_if_lost(host: &Host, trust: Trust, out: &Out) -> Result
     Ok(())
 }
 
-/// Replaces pins that cannot be used by an empty store.
+/// Returns what is lost with pins that cannot be read, and what stays, in one or two sentences.
+pub(crate) fn lost_with_pins(store: &PinStore) -> String {
+    let lost = "All pins and revocations are lost";
+    let Some(denials) = store.recorded_denials() else {
+        return format!("{lost}, and all denials too, because the ledger cannot tell what you denied.");
+    };
+    let (kept, gone): (Vec<&str>, Vec<&str>) =
+        denials.names().partition(|name| name.parse::<PluginKey>().is_ok());
+    let shown = |names: &[&str]| {
+        let shown = names
+            .iter()
+            .map(|name| name.parse().map_or_else(|_| (*name).to_owned(), |key| host::display(&key)));
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    let mut text = match kept.as_slice() {
+        [] => format!("{lost}; nothing was denied."),
+        kept => format!("{lost}. Still denied, according to the ledger: {}.", shown(kept)),
+    };
+    if !gone.is_empty() {
+        text.push_str(&format!(" No longer denied, because their names are too long: {}.", shown(&gone)));
+    }
+    text
+}
+
+/// Replaces pins that cannot be used by a store with nothing but the denials that the ledger knows.
 pub(crate) fn start_over(host: &Host, store: &PinStore) -> Result<(), Failure> {
     let not_recorded =
         |error: DecisionError| Failure::store(error.to_string()).code(error.code()).help(error.help());
@@ -170,11 +195,13 @@ pub(crate) fn start_over(host: &Host, store: &PinStore) -> Result<(), Failure> {
     let path = host.config_dir()?;
     let dir = host::own_directory(path).map_err(Failure::of_store)?;
     let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::store(error.to_string()))?;
-    Pins::start_over(&file, WAIT).map_err(|error| {
+    let denials = store.recorded_denials();
+    let kept = denials.map(|denials| denials.to_restore(&host::user())).unwrap_or_default();
+    Pins::start_over(&file, kept, host::now()?, WAIT).map_err(|error| {
         Failure::store(format!("cannot start over: {error}")).code(error.code()).help(error.help())
     })?;
-    let emptied = PinStore::open(&dir, host::owner()).at(pins_path(path).as_str());
-    record_stored(&emptied, &record).map_err(not_recorded)
+    let fresh = PinStore::open(&dir, host::owner()).at(pins_path(path).as_str());
+    record_stored(&fresh, &record).map_err(not_recorded)
 }
 
 /// Returns `true` if a directory does not exist. One that cannot be accessed is an error, since it can contain denials.

@@ -3,7 +3,9 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 
 /// The least width of the last column. With less, its words would be broken into letters.
-const LAST: u16 = 24;
+const LAST: usize = 24;
+/// The longest word that widens the last column, such as a code. A longer one is a path.
+const LONGEST: usize = 40;
 
 /// Renders rows as columns that fit the width of the terminal. An empty head is left out.
 ///
@@ -23,7 +25,10 @@ pub(crate) fn grid(head: &[&str], rows: &[Vec<String>], width: usize) -> String 
     let names: u16 = whole.iter().take(columns.saturating_sub(1)).map(|width| width.saturating_add(2)).sum();
     // The width of the table includes the space before each row, which is removed below.
     let width = u16::try_from(width + 1).unwrap_or(80);
-    table.set_width(width.max(names.saturating_add(LAST)));
+    let last = rows.iter().filter_map(|row| row.last()).flat_map(|cell| cell.split(' '));
+    let longest = last.map(|word| word.chars().count()).filter(|length| *length <= LONGEST).max();
+    let least = u16::try_from(longest.unwrap_or_default().max(LAST).saturating_add(1)).unwrap_or(80);
+    table.set_width(width.max(names.saturating_add(least)));
     for column in table.column_iter_mut().take(columns.saturating_sub(1)) {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }

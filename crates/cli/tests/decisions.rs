@@ -137,7 +137,7 @@ fn notes_about_unchanged_contents_are_shown_once() {
     let first = said(&home.run(&["check", "plugins"]));
     let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        first.contains("plugins/good pinned on first use (pt1:") && first.contains("; 1 note"),
+        first.contains("plugins/good pinned on first use (pt1:") && first.contains("; 1 notice"),
         "{first}"
     );
     assert_eq!(said(&home.run(&["check", "plugins"])), "1 plugin loads.\n");
@@ -207,6 +207,42 @@ fn a_revoked_name_means_every_plugin_that_has_it() {
     assert_eq!(code(&home.run(&["revoke", "plugins/notes", "--reason", "it steals"])), 0);
     assert_eq!(code(&home.run(&["check", "plugins"])), 5);
     assert_eq!(code(&home.run(&["check", "other"])), 0);
+}
+
+#[test]
+fn a_revocation_names_a_whole_digest_or_one_name() {
+    let home = Home::new();
+    home.good();
+    for (what, why) in [
+        ("pt1:0f7a", "invalid digest for revoke: pt1:0f7a"),
+        ("sha256:12", "invalid digest for revoke: sha256:12"),
+        ("*", "`*` is a pattern"),
+        ("go?d", "`go?d` is a pattern"),
+    ] {
+        let output = home.run(&["revoke", what, "--reason", "test"]);
+        assert_eq!(code(&output), 2, "{what} {}", said(&output));
+        assert!(said(&output).contains(why), "{}", said(&output));
+    }
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    // The reason that was stated last applies.
+    for reason in ["first", "second"] {
+        assert_eq!(code(&home.run(&["revoke", "good", "--reason", reason])), 0);
+    }
+    let output = home.run(&["check", "plugins"]);
+    assert!(code(&output) == 5 && said(&output).contains("revoked: second"), "{}", said(&output));
+}
+
+#[test]
+fn a_revoked_name_with_accents_holds_in_both_encodings() {
+    let home = Home::new();
+    for (place, name) in [("composed", "caf\u{e9}"), ("decomposed", "cafe\u{301}"), ("plain", "cafe")] {
+        home.write(&format!("{place}/{name}/.claude-plugin/plugin.json"), "{ \"name\": \"coffee\" }\n");
+    }
+    assert_eq!(code(&home.run(&["revoke", "caf\u{e9}", "--reason", "test"])), 0);
+    for (place, exit) in [("composed", 5), ("decomposed", 5), ("plain", 0)] {
+        let output = home.run(&["check", place]);
+        assert_eq!(code(&output), exit, "{place} {}", said(&output));
+    }
 }
 
 #[test]

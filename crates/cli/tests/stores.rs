@@ -201,7 +201,7 @@ fn at_a_terminal_the_user_decides_about_damaged_pins() {
 }
 
 #[test]
-fn without_denials_in_the_ledger_nothing_is_asked() {
+fn without_a_whole_ledger_nothing_is_asked() {
     let json = ["check", "plugins", "--format", "json"];
     for spoil in ["garbage", "changed", "undenied"] {
         let home = damaged();
@@ -214,9 +214,9 @@ fn without_denials_in_the_ledger_nothing_is_asked() {
                 std::fs::remove_file(home.path(PINS)).unwrap();
                 std::fs::remove_file(home.path(BACKUP)).unwrap();
                 assert_eq!(code(&home.run(&["forget", "--all", "--yes"])), 0);
-                assert_eq!(check(&home).0, 0);
-                assert_eq!(code(&home.run(&["deny", "plugins/bad"])), 0);
+                assert_eq!(check(&home).0, 5);
                 assert_eq!(code(&home.run(&["undeny", "plugins/bad"])), 0);
+                assert_eq!(check(&home).0, 0);
                 home.write(PINS, "garbage = [");
                 home.write(BACKUP, "garbage = [");
                 let (exit, out, shown) = at_a_terminal(&home, &json, "y\n");
@@ -235,7 +235,7 @@ fn damaged_pins_load_nothing_at_a_terminal_either() {
     let home = pinned();
     home.write(PINS, "garbage = [");
     home.write(BACKUP, "garbage = [");
-    let (exit, out, shown) = at_a_terminal(&home, &["check", "plugins", "--format", "json"], "");
+    let (exit, out, shown) = at_a_terminal(&home, &["check", "plugins", "--format", "json"], "\n");
     assert_eq!(exit, 7, "{shown}");
     assert!(!out.contains("\"decision\": \"load\""), "{out}");
     // The user can choose otherwise, and the exit code stays.

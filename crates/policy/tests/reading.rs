@@ -198,3 +198,11 @@ proptest::proptest! {
         let _read = SettingsLayer::assignments(LayerKind::Env, "PLUGWARD_CFG", &rows).is_ok();
     }
 }
+
+#[test]
+fn a_word_without_quotes_is_called_one() {
+    for word in ["tofu", "nope", "forever", "inform", "locked"] {
+        let error = read(LayerKind::User, &format!("trust = {word}\n")).unwrap_err();
+        assert_eq!(error.first().message, "expected a string in quotes", "{word}");
+    }
+}

@@ -137,7 +137,10 @@ pub(crate) enum Verb {
                             plugward accept plugins/hookify --tree pt1:398c…54a4")]
     Accept(AcceptArgs),
     /// Delete the pin of a plugin, or all pins
-    #[command(after_help = "Examples:\n  plugward forget hookify\n  plugward forget --all --yes")]
+    #[command(
+        override_usage = "plugward forget <ID>\n       plugward forget --all [--yes]",
+        after_help = "Examples:\n  plugward forget hookify\n  plugward forget --all --yes"
+    )]
     Forget(ForgetArgs),
     /// Refuse a plugin from now on, whatever its contents
     #[command(after_help = "Examples:\n  plugward deny hookify\n  plugward deny plugins/hookify")]

@@ -121,22 +121,24 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
 
 /// Parses the digests that the user reviewed.
 fn reviewed(tree: &str, with: &[String]) -> Result<ReviewedDigests, Failure> {
-    let wrong = |flag: &str, text: &str| {
-        Failure::usage(format!("invalid digest for {flag}: {text}"))
-            .help("copy it from `plugward diff`; a tree digest starts with pt1:")
-    };
-    let mut shown = ReviewedDigests::of_tree(tree.parse().map_err(|_error| wrong("--tree", tree))?);
+    let mut shown = ReviewedDigests::of_tree(tree.parse().map_err(|_error| invalid_digest("--tree", tree))?);
     for text in with {
         if let Ok(tree) = text.parse::<TreeDigest>() {
             shown.outside.insert(tree);
         } else {
-            let entry = text.parse().map_err(|_error| wrong("--with", text))?;
+            let entry = text.parse().map_err(|_error| invalid_digest("--with", text))?;
             if shown.entry.replace(entry).is_some_and(|first| first != entry) {
                 return Err(Failure::usage("--with names two marketplace entries, and a plugin has one"));
             }
         }
     }
     Ok(shown)
+}
+
+/// Returns the failure for text that should be a digest; `of` is the flag or the verb.
+fn invalid_digest(of: &str, text: &str) -> Failure {
+    Failure::usage(format!("invalid digest for {of}: {text}"))
+        .help("copy it from `plugward diff`; a tree digest starts with pt1:")
 }
 
 fn not_reviewed(shown: &str, reviewed: &str, found: &str) -> Failure {
@@ -260,8 +262,7 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
                 count(pinned, "pin")
             )
         }
-        None => "The pins cannot be read. This starts over with none: no pin, no denial, no revocation."
-            .to_owned(),
+        None => format!("The pins cannot be read, and this starts over. {}", stores::lost_with_pins(store)),
     };
     if !args.yes && !confirm(&lost, "Delete all pins?", host, out)? {
         out.say("Nothing was deleted.");
@@ -270,7 +271,7 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
     if store.pins().is_none() {
         let is_gone = store.failure().is_some_and(|failure| failure.code() == "pin/lost");
         stores::start_over(host, store)?;
-        out.result("Started over: no pin, no denial and no revocation is left.\n")?;
+        out.result(&wrapped("", "", &format!("Started over. {}", stores::lost_with_pins(store)), out.width))?;
         if !is_gone {
             out.result("The unreadable file is kept next to it, as plugins.pins.toml.damaged-*.\n")?;
         }
@@ -322,6 +323,7 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let mut entry = Revocation::because(&args.reason);
     let mut file_entry = None;
+    let is_digest = |text: &str| ["pt1:", "sha256:"].iter().any(|prefix| text.starts_with(prefix));
     if let Ok(tree) = args.what.parse::<TreeDigest>() {
         entry.tree = Some(tree);
     } else if let Ok(digest) = args.what.parse::<Digest>() {
@@ -329,6 +331,14 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
         // The digest is that of a manifest or of any file. The conditions of one entry must all match.
         let file = Revocation { manifest: None, binary: Some(digest), ..entry.clone() };
         file_entry = Some(file);
+    } else if is_digest(&args.what) {
+        return Err(invalid_digest("revoke", &args.what));
+    } else if args.what.contains(['*', '?']) {
+        return Err(Failure::usage(format!(
+            "`{}` is a pattern, and a revocation names one plugin",
+            args.what
+        ))
+        .help("revoke each name or digest by itself"));
     } else {
         entry.id = Some(revoked_id(&args.what, &store)?);
     }
@@ -397,9 +407,12 @@ fn revoked_id(what: &str, store: &PinStore) -> Result<String, Failure> {
 }
 
 fn not_stored(error: &DecisionError) -> Failure {
-    let failure = match error.weight() {
-        Weight::Store => Failure::store(error.to_string()),
-        _ => Failure::internal(error.to_string()),
+    let failure = match error {
+        DecisionError::Store(failure) => return shared::store_failure(failure),
+        DecisionError::Record(failure) if failure.weight() == Weight::Store => {
+            Failure::store(error.to_string())
+        }
+        DecisionError::Record(_) => Failure::internal(error.to_string()),
     };
     failure.code(error.code()).help(error.help())
 }

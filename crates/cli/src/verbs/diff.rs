@@ -157,6 +157,13 @@ impl Comparison {
                 .code("baseline/damaged");
             text.push_str(&format!("\n{}", note.render(width)));
         }
+        if plugin.reasons.iter().any(|reason| reason.code == "lock/mismatch") {
+            text.push_str("\nTo update the lockfile with this version:\n");
+            text.push_str(&command("  ", &commands.lock(), width));
+            if plugin.reasons.iter().all(|reason| reason.gate == Gate::Lock) {
+                return text;
+            }
+        }
         let is_same = found.sections.is_empty() && found.old != OldSide::DigestsOnly;
         if is_same && self.unresolved.is_empty() {
             return text;
@@ -176,12 +183,12 @@ impl Comparison {
                 text.push_str("To accept a finding that you reviewed:\n");
                 text.push_str(&command("  ", &suppress, width));
             }
-        } else {
-            text.push_str("\nTo trust this version:\n");
-            // The digest that was shown comes last, alone on its line.
-            let accept = shared::accept_command(commands, &found.accept);
-            text.push_str(&command("  ", &accept, width));
+            return text;
         }
+        text.push_str("\nTo trust this version:\n");
+        // The digest that was shown comes last, alone on its line.
+        let accept = shared::accept_command(commands, &found.accept);
+        text.push_str(&command("  ", &accept, width));
         text
     }
 

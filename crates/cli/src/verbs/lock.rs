@@ -72,7 +72,8 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     if let (true, Some(bytes)) = (args.migrate, &old) {
         keep(&root, bytes)?;
     }
-    write(args, &root, old.as_deref(), &text, fresh.entries().count(), out)
+    let others = others(args, &looked.report.plugins);
+    write(args, &root, old.as_deref(), &text, fresh.entries().count(), &others, out)
 }
 
 /// Returns the path of a file in the named directory, relative to the root's jail.
@@ -238,6 +239,7 @@ fn write(
     old: Option<&[u8]>,
     text: &str,
     plugins: usize,
+    others: &BTreeSet<String>,
     out: &mut Out,
 ) -> Result<u8, Failure> {
     let path = args.dir.join(NAME);
@@ -260,6 +262,11 @@ fn write(
     if old.is_some() {
         changes(&tables(&before), &tables(text), out)?;
     }
+    for other in others {
+        out.report(&Diagnostic::warning(format!(
+            "{other} covers these plugins as well, and both must match"
+        )));
+    }
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
     let done = root.jail.replace(at(root, NAME).as_str(), text.as_bytes(), perm).map_err(|error| {
         Failure::internal(format!("cannot write {path}: {error}")).code(error.code()).help(error.help())
@@ -276,6 +283,13 @@ fn write(
         "{wrote} {path} with {number}. Commit it.\nIn CI, run: plugward check --trust locked {dir}\n"
     ))?;
     Ok(0)
+}
+
+/// Returns the lockfiles of other directories that cover the plugins.
+fn others(args: &LockArgs, plugins: &[PluginReport]) -> BTreeSet<String> {
+    let covered = plugins.iter().filter(|plugin| plugin.lock.state != LockState::Absent);
+    let dirs = covered.map(|plugin| shared::lock_directory(plugin, &args.dir));
+    dirs.filter(|dir| *dir != args.dir).map(|dir| dir.join(NAME).to_string()).collect()
 }
 
 /// Returns the rows of a lockfile by the header of their table. Rows before the first table have an empty header.
@@ -391,7 +405,7 @@ fn check(
         out.result(&wrapped("", "  ", &format!("signed by {}{comment}", line(signer)), out.width))?;
     }
     let all = looked.report.plugins.len();
-    let path = args.dir.join(NAME);
+    let path = lockfiles(args, &looked.report.plugins, old.is_some());
     let text = match wrong {
         0 if all == 1 => format!("The plugin matches {path}."),
         0 => format!("All {all} plugins match {path}."),
@@ -400,6 +414,15 @@ fn check(
     };
     out.result(&wrapped("", "", &text, out.width))?;
     Ok(worst)
+}
+
+/// Returns the lockfiles that cover the plugins, which can be in other directories than the named one.
+fn lockfiles(args: &LockArgs, plugins: &[PluginReport], is_here: bool) -> String {
+    let mut all = others(args, plugins);
+    if is_here || all.is_empty() {
+        all.insert(args.dir.join(NAME).to_string());
+    }
+    all.into_iter().collect::<Vec<_>>().join(" and ")
 }
 
 fn accept(dir: &str, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result<u8, Failure> {

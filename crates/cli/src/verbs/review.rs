@@ -71,7 +71,10 @@ pub(crate) fn run(args: &ReviewArgs, host: &Host, out: &mut Out) -> Result<u8, F
             .help("name a directory that contains plugins"));
     }
     let queue = Queue::of(report.plugins, args);
-    if queue.open.is_empty() {
+    if queue.checked == 0 {
+        out.result("No plugin is installed.\n")?;
+        out.result(&command("To review a directory: ", "plugward review DIR", out.width))?;
+    } else if queue.open.is_empty() {
         out.result(&format!("Nothing to review in {}.\n", count(queue.checked, "plugin")))?;
     } else if host.interactive {
         return walk(&queue, args, host, out);

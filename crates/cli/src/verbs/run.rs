@@ -23,7 +23,7 @@ use crate::report::{Detail, View};
 use crate::settings::Settings;
 use crate::trust_roots;
 use crate::verbs::check::{Judgement, Target, judge};
-use crate::verbs::shared;
+use crate::verbs::{select, shared};
 use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -50,11 +50,11 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     }
     let is_refused = report.plugins.iter().any(|one| one.on && one.decision != Decision::Load);
     if args.all_or_nothing && is_refused {
-        return Ok(stop(&report, "--all-or-nothing", "a plugin does not load", out));
+        return Ok(stop(row, &report, "--all-or-nothing", "a plugin does not load", out));
     }
     let switches = match Switches::of(row, known, &target.inventories, &report) {
         Ok(switches) => switches,
-        Err(Blocked { what, why }) => return Ok(stop(&report, &what, why, out)),
+        Err(Blocked { what, why }) => return Ok(stop(row, &report, &what, why, out)),
     };
     for one in &switches.off {
         out.report(&warning(one));
@@ -66,12 +66,12 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
         );
     }
     if !switches.off.is_empty() && args.all_or_nothing {
-        return Ok(stop(&report, "--all-or-nothing", "a plugin does not load", out));
+        return Ok(stop(row, &report, "--all-or-nothing", "a plugin does not load", out));
     }
     let arguments = switches.arguments(known, rest);
     let arguments = match arguments {
         Ok(arguments) => arguments,
-        Err(Blocked { what, why }) => return Ok(stop(&report, &what, why, out)),
+        Err(Blocked { what, why }) => return Ok(stop(row, &report, &what, why, out)),
     };
     for warning in host.warnings.take() {
         out.report(&warning);
@@ -94,8 +94,12 @@ fn startable(program: &OsStr) -> Result<&'static HostRow, Failure> {
         None => {
             let all: Vec<&str> =
                 rows.iter().filter(|row| row.evidence.is_tested()).map(|row| row.program.as_str()).collect();
-            Err(Failure::usage(format!("cannot start this host: {}", line(&name)))
-                .help(format!("use one of {}", all.join(", "))))
+            let near = select::nearest(&name, all.iter().copied());
+            let help = near.map_or_else(
+                || format!("use one of {}", all.join(", ")),
+                |near| format!("did you mean {near}?"),
+            );
+            Err(Failure::usage(format!("cannot start this host: {}", line(&name))).help(help))
         }
     }
 }
@@ -184,7 +188,10 @@ impl Switches {
         for plugin in refused {
             // A pinned file that became a symlink has no install any more, but what it leads to has.
             if !installs.contains(&plugin.place) && !is_problem(plugin) {
-                return Err(blocked(&host::display(&plugin.key), "it is refused and cannot be switched off"));
+                return Err(blocked(
+                    &host::display(&plugin.key),
+                    "refused, and the host has no switch for it",
+                ));
             }
         }
         for inventory in own() {
@@ -212,7 +219,7 @@ impl Switches {
                             });
                         }
                         HostSwitch::ManifestName | HostSwitch::None => {
-                            return Err(blocked(install.address().as_str(), "it was not checked"));
+                            return Err(blocked(install.address().as_str(), "not checked"));
                         }
                     },
                 }
@@ -246,7 +253,7 @@ impl Switches {
                 Ok(())
             }
             (InstallProblemKind::Missing, _) => {
-                Err(blocked(&name, "it is not on disk and cannot be switched off"))
+                Err(blocked(&name, "not on disk, and the host has no switch for it"))
             }
             (InstallProblemKind::Id | InstallProblemKind::Row, HostSwitch::Id(id)) => {
                 self.ids.insert(id.clone());
@@ -278,7 +285,9 @@ impl Switches {
                 }
                 Some(own) if loads && is_on => _ = self.loads.insert(own.to_owned()),
                 // Without a manifest for Gemini CLI, there is nothing to load.
-                None if !loads && is_on => return Err(blocked(&name, "its name is not known")),
+                None if !loads && is_on => {
+                    return Err(blocked(&name, "the name that the host gives it is not known"));
+                }
                 Some(_) | None => {}
             }
         }
@@ -291,9 +300,11 @@ impl Switches {
                 Some(own) if known == Some(KnownHost::Claude) => format!("{own}@skills-dir"),
                 Some(own) => own.to_owned(),
                 // A manifest that plugward refuses can have a name for the host.
-                None => return Err(blocked(&name, "its name is not known, so it cannot be switched off")),
+                None => return Err(blocked(&name, "the host switches it off by a name that is not known")),
             },
-            HostSwitch::None if is_on => return Err(blocked(&name, "it cannot be switched off")),
+            HostSwitch::None if is_on => {
+                return Err(blocked(&name, "refused, and the host has no switch for it"));
+            }
             HostSwitch::None => return Ok(()),
         };
         if !is_on {
@@ -329,7 +340,7 @@ impl Switches {
                 if takes_settings {
                     return Err(blocked(
                         "--settings",
-                        "the host takes this option once, and plugward needs it",
+                        "the host takes this option once, and plugward needs it to switch off what is refused",
                     ));
                 }
                 let off: BTreeMap<&String, Value> = ids.iter().map(|id| (id, json!(false))).collect();
@@ -416,13 +427,18 @@ fn warning(one: &SwitchedOff) -> Diagnostic {
 }
 
 /// Reports that nothing was started, and returns the exit code of the check.
-fn stop(report: &Report, what: &str, why: &str, out: &Out) -> u8 {
+fn stop(row: &HostRow, report: &Report, what: &str, why: &str, out: &Out) -> u8 {
     let commands = |plugin: &PluginReport| shared::commands(plugin, "", None);
     let view = View { width: out.width, detail: Detail::Brief, commands: &commands };
     for block in crate::report::refusals(report, &view) {
         out.report(&block);
     }
-    out.report(&Diagnostic::error(format!("the host was not started, because {why}: {}", line(what))));
+    let error = Diagnostic::error(format!("{} was not started: {}: {why}", line(&row.name), line(what)));
+    let refused = report.plugins.iter().find(|one| one.on && one.decision != Decision::Load);
+    out.report(&match refused {
+        Some(plugin) => error.help(&commands(plugin).explain()),
+        None => error.help("plugward check"),
+    });
     if report.exit == 0 { 4 } else { report.exit }
 }
 

@@ -64,8 +64,17 @@ fn at_path(
     // The servers of one project in a file of several have a path below that file.
     let real = real.or_else(|| PlacePath::new(path.as_str()).ok());
     let project = real.as_ref().map_or(ProjectScope::Here, project_with);
-    let records = installed::everything(&HostScope { project, ..HostScope::default() })?.records;
-    let known = real.as_ref().and_then(|real| records.at(real)?.keys.first().cloned());
+    let Installed { roots, records, .. } =
+        installed::everything(&HostScope { project, ..HostScope::default() })?;
+    let at = |place: &PlacePath| records.at(place)?.keys.first().cloned();
+    // Reports that are the same on every machine have the name of the host in place of its directory.
+    let labeled = || {
+        roots.iter().find_map(|root| {
+            let inside = selector.strip_prefix(&root.label)?.strip_prefix('/')?;
+            at(&PlacePath::new(&format!("{}/{inside}", root.real())).ok()?)
+        })
+    };
+    let known = real.as_ref().and_then(at).or_else(labeled);
     if let Some(key) = known {
         return Ok((key, records));
     }

@@ -115,7 +115,8 @@ pub(crate) fn as_typed(finding: &DiscoveryOptions) -> String {
 /// Returns the commands for a plugin. `dir` is the directory that the command line named, if it did.
 pub(crate) fn commands(plugin: &PluginReport, typed: &str, dir: Option<&Utf8Path>) -> Commands {
     let above = plugin.key.placed().and_then(PlacePath::parent);
-    let dir = dir.or(above.as_ref().map(|place| Utf8Path::new(place.as_str()))).unwrap_or(Utf8Path::new("."));
+    let above = above.map(|place| from_here(Utf8Path::new(place.as_str())));
+    let dir = dir.or(above.as_deref()).unwrap_or(Utf8Path::new("."));
     Commands {
         review: ReviewVerb::Explain,
         selector: quoted(&host::display(&plugin.key)),
@@ -159,6 +160,11 @@ pub(crate) fn lock_directory(plugin: &PluginReport, typed: &Utf8Path) -> Utf8Pat
     if real.as_deref() == Some(dir) {
         return typed.to_owned();
     }
+    from_here(dir)
+}
+
+/// Returns a real path relative to the working directory if it is inside.
+fn from_here(dir: &Utf8Path) -> Utf8PathBuf {
     let here = host::working_directory();
     let relative = here.as_ref().and_then(|here| dir.strip_prefix(here.as_str()).ok());
     match relative {
@@ -274,10 +280,18 @@ pub(crate) fn look_at(
 
 /// Reports that the pins cannot be read, if they cannot, and returns the exit code for that or 0.
 pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport>, out: &Out) -> u8 {
-    let Some(plugin) = plugins.into_iter().find(|plugin| plugin.pin.state == PinStatus::Unavailable) else {
-        return 0;
+    let mut unread =
+        plugins.into_iter().filter(|plugin| plugin.pin.state == PinStatus::Unavailable).peekable();
+    let Some(first) = unread.peek().copied() else { return 0 };
+    // A plugin that is denied has another reason of this gate, which is not about the pins.
+    let of_store = |plugin: &'a PluginReport| {
+        let mut reasons = plugin.reasons.iter();
+        reasons
+            .find(|reason| reason.gate == Gate::Pin && reason.weight == Weight::Store)
+            .map(|reason| (plugin, reason))
     };
-    let reason = plugin.reasons.iter().find(|reason| reason.gate == Gate::Pin);
+    let (plugin, reason) =
+        unread.find_map(of_store).map_or((first, None), |(plugin, reason)| (plugin, Some(reason)));
     let notice = plugin.notices.iter().find(|notice| notice.gate == Gate::Pin);
     let warning = match (reason, notice) {
         (Some(reason), _) => Diagnostic::warning(&reason.message).code(&reason.code).help(&advice::help(
@@ -385,8 +399,12 @@ pub(crate) enum PluginBytes {
 
 /// Returns the failure for pins that cannot be read, with the command that starts over.
 pub(crate) fn store_failure(failure: &StoreFailure) -> Failure {
-    Failure::store(failure.message())
-        .code(failure.code())
-        .help(failure.help())
-        .help("or start over without pins, denials and revocations: plugward forget --all")
+    let base = Failure::store(failure.message()).code(failure.code()).help(failure.help());
+    let base = match failure.path() {
+        // The message of lost pins has the path.
+        Some(path) if !failure.message().contains(path) => base.note("file", path),
+        Some(_) | None => base,
+    };
+    // A change that could not be written leaves the pins as they are.
+    if failure.code() == "pin/not-saved" { base } else { base.help(advice::START_OVER) }
 }

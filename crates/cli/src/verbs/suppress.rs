@@ -22,6 +22,10 @@ use crate::verbs::shared::{self, PluginBytes};
 const REASON: usize = 10;
 
 pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    if args.reason.trim() == "TEXT" {
+        return Err(Failure::usage("`TEXT` stands for your reason")
+            .help("replace it: say who looked, at what, and why it is not a danger"));
+    }
     if args.reason.trim().chars().count() < REASON {
         return Err(Failure::usage(format!("the reason has fewer than {REASON} characters"))
             .help("say who looked, at what, and why it is not a danger"));

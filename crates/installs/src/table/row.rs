@@ -64,7 +64,7 @@ pub struct HostRow {
 
 /// The home directory of a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { default = \"~/.acme\" }")]
 #[non_exhaustive]
 pub struct HostHome {
     /// The variable that moves it.

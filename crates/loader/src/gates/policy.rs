@@ -9,7 +9,7 @@ use plugward_pinstore::{
 };
 use plugward_state_file::StateError;
 use plugward_tree_lock::{EntryKind, Excludes, Snapshot};
-use plugward_types::{Digest, PluginKey, TreeDigest};
+use plugward_types::{Digest, PlacePath, PluginKey, TreeDigest};
 
 use super::pin::shown;
 use super::{Context, passed};
@@ -86,7 +86,7 @@ impl RevocationStore {
         let own = pins.pins().map(|pins| Revocations::of(pins.revoked()));
         let files = [*digest];
         // A command plugin has no key, and no entry has the key of the root directory.
-        let key = PluginKey::Placed(plugward_types::PlacePath::new("/").ok()?);
+        let key = PluginKey::Placed(PlacePath::new("/").ok()?);
         let subject = RevocationSubject {
             key: &key,
             names,
@@ -165,7 +165,9 @@ pub(crate) fn gate(
     names.extend(one.called.iter().map(|name| name.name().to_owned()));
     names.extend(keys().flat_map(|key| match key {
         PluginKey::Installed { id, .. } => vec![id.as_str().to_owned(), id.name().to_owned()],
-        PluginKey::Placed(place) => vec![place.name().to_owned()],
+        PluginKey::Placed(place) => {
+            [Some(place.name().to_owned()), collection(place)].into_iter().flatten().collect()
+        }
     }));
     let manifests: Vec<Digest> = facts.manifest.values().copied().collect();
     let asks_for_trees = lists.iter().flat_map(|list| list.entries()).any(|entry| entry.tree.is_some());
@@ -204,6 +206,12 @@ pub(crate) fn gate(
         outcome.reasons.push(reason);
     }
     outcome
+}
+
+/// Returns the name of the directory whose `skills` contain a skill: a revocation of that name means them all.
+fn collection(place: &PlacePath) -> Option<String> {
+    let skills = place.parent().filter(|parent| parent.name() == "skills")?;
+    Some(skills.parent()?.name().to_owned())
 }
 
 /// Returns the digests of a plugin under the list of its pin, the list of this run, and the empty one. A version control

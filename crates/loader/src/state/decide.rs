@@ -18,7 +18,7 @@ use crate::run::outcome::Weight;
 use crate::state::pins::{PinStore, StoreFailure};
 
 /// The name of all plugins in the record of a store that is emptied without being read.
-pub(crate) const EVERYTHING: &str = "*";
+const EVERYTHING: &str = "*";
 
 /// A decision of a user about what is pinned, denied or revoked.
 #[derive(Debug, Clone)]
@@ -140,10 +140,12 @@ impl DecisionError {
 ///
 /// # Guarantees
 /// After `Ok`, the ledger has the record, synced before the store was changed. A decision that the ledger does not take is
-/// not stored. An outcome other than `Done` and `Already` changed nothing.
+/// not stored, and one about pins that cannot be read is not recorded. An outcome other than `Done` and `Already` changed
+/// nothing.
 ///
 /// # Errors
-/// The ledger's or the store's failure; nothing was changed then, but the ledger can have the record.
+/// The ledger's or the store's failure. Nothing was changed then, but the ledger can have the record of a change that could
+/// not be written.
 pub fn decide(
     decision: UserDecision,
     pins: &mut PinStore,
@@ -151,6 +153,9 @@ pub fn decide(
     by: &str,
     now: Timestamp,
 ) -> Result<ChangeOutcome, DecisionError> {
+    if let Some(failure) = pins.failure() {
+        return Err(DecisionError::Store(failure));
+    }
     let events = events(&decision, pins);
     if !events.is_empty() {
         record.note(&events).map_err(DecisionError::Record)?;

@@ -1,12 +1,12 @@
 //! The denials that the ledger knows. They apply while the pins cannot be read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_ledger::{ChainCheck, LedgerEvent, LedgerFiles, LoadVerdict, VerifyPlan};
+use plugward_pinstore::Change;
 use plugward_types::{PluginKey, TreeDigest};
 
 use crate::record::ledger_name;
-use crate::state::decide::EVERYTHING;
 
 /// The plugins that the user denied, by their names in the ledger, each with the tree that was on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub struct RecordedDenials(BTreeMap<String, Option<String>>);
 impl RecordedDenials {
     /// Collects the denials that no later record deletes.
     ///
-    /// Returns `None` if the ledger cannot be read, if its records were changed or removed, or if it has no record of a
-    /// denial: older versions of plugward did not record all of them, so it does not say that nothing is denied.
+    /// Returns `None` if the ledger cannot be read, if its records were changed or removed, or if it has neither a record of
+    /// a denial nor one of stored pins: then it is not the ledger of these pins, and does not say that nothing is denied.
     #[must_use]
     pub fn read(ledger: &LedgerFiles) -> Option<Self> {
         let mut found = Self::default();
@@ -44,12 +44,28 @@ impl RecordedDenials {
                 LoadVerdict::Ask => drop(found.0.remove(plugin)),
                 LoadVerdict::Refuse | LoadVerdict::Load => {}
             },
-            // Who starts over without the pins starts over without their denials.
-            Some(LedgerEvent::PinForgotten { plugin, .. }) if plugin == EVERYTHING => found.0.clear(),
+            Some(LedgerEvent::PinsStored { .. }) => has_records = true,
             _ => {}
         });
         let is_whole = matches!(verified.ok()?.check, ChainCheck::Whole { .. } | ChainCheck::Torn { .. });
         (is_whole && has_records).then_some(found)
+    }
+
+    /// Returns the names of the denied plugins, as the ledger has them.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Returns the changes that put the denials into a new pins file. A plugin that the ledger knows by the digest of its
+    /// key has none.
+    #[must_use]
+    pub fn to_restore(&self, by: &str) -> Vec<Change> {
+        let change = |(name, tree): (&String, &Option<String>)| {
+            let seen = tree.as_deref().and_then(|tree| tree.parse().ok());
+            let (key, by) = (name.parse().ok()?, Some(by.to_owned()));
+            Some(Change::Deny { key, directory: None, called: BTreeSet::new(), seen, by })
+        };
+        self.0.iter().filter_map(change).collect()
     }
 
     /// Returns `true` if one of these keys, or a plugin with this tree, is denied.

@@ -47,6 +47,7 @@ pub struct StoreFailure {
     code: &'static str,
     message: String,
     help: String,
+    path: Option<String>,
 }
 
 impl StoreFailure {
@@ -63,11 +64,17 @@ impl StoreFailure {
     }
 
     pub(crate) fn new(code: &'static str, message: &str, help: &str) -> Self {
-        Self { code, message: message.to_owned(), help: help.to_owned() }
+        Self { code, message: message.to_owned(), help: help.to_owned(), path: None }
     }
 
     pub(crate) fn of(error: &StoreError) -> Self {
-        Self { code: error.code(), message: chain(error), help: error.help() }
+        Self { code: error.code(), message: chain(error), help: error.help(), path: None }
+    }
+
+    /// Returns the path of the file, if the host told it.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
     }
 
     /// Returns what happened, without the code.
@@ -109,6 +116,7 @@ impl PinStore {
             code: LOST,
             message: format!("your pins at {path} are gone ({plugins})"),
             help: "restore the file from a backup".to_owned(),
+            path: Some(path.to_owned()),
         }))
     }
 
@@ -128,7 +136,10 @@ impl PinStore {
     /// Sets the path of the file. Each run then records in the ledger how many pins it has, so that
     /// [`PinStore::recorded`] can tell a lost file from a new one.
     #[must_use]
-    pub fn at(self, path: &str) -> Self {
+    pub fn at(mut self, path: &str) -> Self {
+        if let State::Broken(failure) = &mut self.state {
+            failure.path = Some(path.to_owned());
+        }
         Self { path: Some(path.to_owned()), ..self }
     }
 
@@ -151,7 +162,8 @@ impl PinStore {
     }
 
     /// Returns the denials that apply because the pins cannot be read.
-    pub(crate) fn recorded_denials(&self) -> Option<&RecordedDenials> {
+    #[must_use]
+    pub fn recorded_denials(&self) -> Option<&RecordedDenials> {
         self.denials.as_ref().filter(|_| self.is_broken())
     }
 
@@ -222,16 +234,15 @@ impl PinStore {
     /// `pin/store` if the pins could not be read, `pin/not-saved` if the change could not be written.
     pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<CommitReport, StoreFailure> {
         match &mut self.state {
-            State::Open { pins, .. } => pins.commit(changes, now).map_err(|error| StoreFailure {
-                code: error.code(),
-                message: chain(&error),
-                help: error.help(),
-            }),
-            State::Empty => Err(StoreFailure {
-                code: "pin/store",
-                message: "the configuration directory does not exist yet".to_owned(),
-                help: "check a directory first, which creates it".to_owned(),
-            }),
+            State::Open { pins, .. } => {
+                let path = self.path.clone();
+                pins.commit(changes, now).map_err(|error| StoreFailure { path, ..StoreFailure::of(&error) })
+            }
+            State::Empty => Err(StoreFailure::new(
+                "pin/store",
+                "the configuration directory does not exist yet",
+                "check a directory first, which creates it",
+            )),
             State::Broken(failure) => Err(failure.clone()),
         }
     }
@@ -302,7 +313,7 @@ impl PinStore {
         let notice = |code: &str, message: String| Notice::new(code, Gate::Pin, message);
         match &self.state {
             State::Empty => Vec::new(),
-            State::Broken(StoreFailure { code, message, help }) => {
+            State::Broken(StoreFailure { code, message, help, path: _ }) => {
                 vec![notice(code, format!("{message}\nnext: {help}"))]
             }
             State::Open { pins, check } => {
@@ -328,11 +339,11 @@ fn recorded_path(path: &str) -> String {
 }
 
 fn broken(error: &StoreError) -> State {
-    State::Broken(StoreFailure { code: error.code(), message: chain(error), help: error.help() })
+    State::Broken(StoreFailure::of(error))
 }
 
 fn broken_state(error: &StateError) -> State {
-    State::Broken(StoreFailure { code: "pin/store", message: chain(error), help: error.help() })
+    State::Broken(StoreFailure::new("pin/store", &chain(error), &error.help()))
 }
 
 /// A change that the pin gate requests, with its plugin.

@@ -301,18 +301,19 @@ fn duplicate_names(
     }
 }
 
-/// Resolves renames, which can lead over several names to an entry.
+/// Resolves renames, which can lead over several names to an entry. A target of `null` says that the plugin is gone.
 ///
-/// The number of steps is limited so that a cycle ends.
+/// They only connect an installed plugin with its former pin, so a broken one is a warning. The number of steps is limited
+/// so that a cycle ends.
 fn renames(reader: &mut Reader<'_>, doc: &Document<'_>, market: &mut Marketplace, drafts: &[EntryDraft]) {
     let Some(node) = doc.root.get("renames") else { return };
     let names: BTreeSet<&str> =
         drafts.iter().filter_map(|draft| draft.entry.as_ref()).map(|entry| entry.name.as_str()).collect();
-    let members = reader.object(doc, node, Requirement::Strict);
+    let members = reader.object(doc, node, Requirement::Lenient);
     let all: BTreeMap<&str, &str> =
         members.iter().filter_map(|member| Some((member.key(), member.node().as_str()?))).collect();
-    for member in members {
-        let Some(target) = reader.plain(doc, member.node(), Requirement::Strict) else { continue };
+    for member in members.iter().filter(|member| !member.node().is_null()) {
+        let Some(target) = reader.plain(doc, member.node(), Requirement::Lenient) else { continue };
         let mut end = target;
         let mut steps = 0_usize;
         // 64 steps are far above any real chain.

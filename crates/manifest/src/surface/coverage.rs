@@ -74,7 +74,7 @@ impl Coverage {
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::Covered => "The pin covers the file that runs.",
+            Self::Covered => "The pin covers the file that runs or is read.",
             Self::ScriptInterpreterUncovered => "The pin covers the script, but not its interpreter.",
             Self::LauncherDigest => "The command downloads code and identifies it by digest.",
             Self::PathBinary => "The pin covers nothing: the program is outside the plugin.",

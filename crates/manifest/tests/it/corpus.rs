@@ -246,3 +246,20 @@ fn local_entries_merge_with_their_directories() {
     assert_eq!(labels.values().sum::<i32>(), labels.get("path-binary").copied().unwrap_or(0));
     assert_eq!(labels.values().sum::<i32>(), 12);
 }
+
+#[test]
+fn a_rename_to_null_says_that_a_plugin_is_gone() {
+    let read = |renames: &str| {
+        let text = format!(
+            r#"{{"name":"m","owner":{{"name":"o"}},"plugins":[{{"name":"a","source":"./a"}}],"renames":{renames}}}"#
+        );
+        read_marketplace("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap()
+    };
+    let (market, warnings) = read(r#"{"old":null,"older":"a"}"#);
+    assert_eq!((market.entries().len(), market.renames().len(), warnings.len()), (1, 1, 0), "{warnings:?}");
+    // A broken entry decides nothing, so the other plugins load.
+    for broken in [r#"{"old":5,"older":"a"}"#, r#"{"old":"b"}"#, "[]"] {
+        let (market, warnings) = read(broken);
+        assert_eq!((market.entries().len(), warnings.len()), (1, 1), "{broken} {warnings:?}");
+    }
+}

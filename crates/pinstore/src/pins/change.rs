@@ -199,6 +199,8 @@ impl Batch<'_> {
                     Err(error) => ChangeOutcome::Malformed(error),
                     Ok(()) if self.model.revoked.contains(&entry) => ChangeOutcome::Already,
                     Ok(()) => {
+                        // A user who revokes again states the reason that applies from now on.
+                        self.model.revoked.retain(|old| !old.has_conditions_of(&entry));
                         self.model.revoked.push(entry);
                         ChangeOutcome::Done
                     }

@@ -217,12 +217,17 @@ impl Pins {
         Ok(CommitReport { outcomes, serial: self.model.serial, wrote: WriteOutcome::Synced { kept } })
     }
 
-    /// Starts with an empty store if no copy can be used. Both copies are renamed, not deleted.
+    /// Starts over with these changes alone if no copy can be used. Both copies are renamed, not deleted.
     ///
     /// # Errors
     /// `pin/store-version` if a newer version of plugward wrote a copy, which is never replaced.
     /// `pin/not-saved` as for [`Pins::commit`].
-    pub fn start_over(file: &StateFile, wait: Duration) -> Result<Self, StoreError> {
+    pub fn start_over(
+        file: &StateFile,
+        changes: Vec<Change>,
+        now: Timestamp,
+        wait: Duration,
+    ) -> Result<Self, StoreError> {
         let pins = Self { file: file.clone(), model: Model::default(), notices: Vec::new(), wait };
         let hold = file.lock(wait).map_err(|error| pins.not_saved(error))?;
         let loaded = match load(file.name(), hold.read(), || hold.read_backup(&is_whole)) {
@@ -238,8 +243,9 @@ impl Pins {
                 _ => return Err(error),
             },
         };
-        let empty = Model { serial: loaded.model.serial, ..Model::default() };
-        let (_, model) = pins.write(&hold, &loaded, empty)?;
+        let mut fresh = Model { serial: loaded.model.serial, ..Model::default() };
+        let _outcomes = apply(&mut fresh, changes, now);
+        let (_, model) = pins.write(&hold, &loaded, fresh)?;
         Ok(Self { model, ..pins })
     }
 

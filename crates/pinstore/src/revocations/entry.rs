@@ -1,5 +1,7 @@
 //! The entries of revocation lists.
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
@@ -88,6 +90,12 @@ impl Revocation {
             || self.binary.is_some_and(|digest| digest.to_string() == what)
     }
 
+    /// Returns `true` if two entries have the same conditions, whatever their reasons are.
+    pub(crate) fn has_conditions_of(&self, other: &Self) -> bool {
+        let Self { reason, since, .. } = self;
+        *self == Self { reason: reason.clone(), since: *since, ..other.clone() }
+    }
+
     /// Returns `true` if all conditions match.
     pub(crate) fn matches(&self, subject: &RevocationSubject<'_>) -> bool {
         let version = subject.version.unwrap_or_default();
@@ -141,12 +149,13 @@ impl Revocation {
     }
 }
 
-/// Returns `true` if two ids or names differ at most in the case of letters. Hosts compare names without case.
+/// Returns `true` if two ids or names differ at most in the case of letters, or in the encoding of accents. Hosts compare
+/// names without case, and file systems store accents in either of two forms.
 fn is_same(one: &str, two: &str) -> bool {
     one == two
         || (!one.starts_with("path:")
             && !two.starts_with("path:")
-            && one.to_lowercase() == two.to_lowercase())
+            && one.nfc().flat_map(char::to_lowercase).eq(two.nfc().flat_map(char::to_lowercase)))
 }
 
 fn is_id(text: &str) -> bool {

@@ -153,7 +153,7 @@ fn a_newer_version_is_neither_read_nor_recovered_nor_replaced() {
     assert!(matches!(error.kind(), StoreErrorKind::Version { found: 5 }));
     let error = pins.commit(vec![enroll("path:/b", &facts(2))], now()).unwrap_err();
     assert_eq!(error.code(), "pin/store-version");
-    let error = Pins::start_over(&home.file(), core::time::Duration::ZERO).unwrap_err();
+    let error = Pins::start_over(&home.file(), Vec::new(), now(), core::time::Duration::ZERO).unwrap_err();
     assert_eq!(error.code(), "pin/store-version");
     assert_eq!(home.read(PINS), newer);
     // A newer backup is not replaced either.

@@ -169,7 +169,7 @@ fn killed_at_random_moments_the_store_opens_with_the_old_or_the_new_state() {
         next = there;
         if next > 60 {
             // Smaller files are killed in other places.
-            let _all = Pins::start_over(&home.file(), LONG).unwrap();
+            let _all = Pins::start_over(&home.file(), Vec::new(), now(), LONG).unwrap();
             for name in home.names() {
                 home.dir().remove_file(name).unwrap();
             }

@@ -104,7 +104,7 @@ fn a_link_fifo_folder_or_open_mode_is_never_believed() {
     home.set_mode(0o660);
     assert!(matches!(home.open().1, StoreCheck::Ready));
     home.set_mode(0o666);
-    Pins::start_over(&home.file(), Duration::from_secs(1)).unwrap();
+    Pins::start_over(&home.file(), Vec::new(), now(), Duration::from_secs(1)).unwrap();
     assert!(matches!(home.open().1, StoreCheck::Ready));
 }
 
@@ -124,7 +124,7 @@ fn both_bad_is_an_error_and_starting_over_keeps_both() {
         error.to_string().starts_with("cannot use plugins.pins.toml: the file is damaged (line 1"),
         "{error}"
     );
-    let pins = Pins::start_over(&home.file(), Duration::from_secs(60)).unwrap();
+    let pins = Pins::start_over(&home.file(), Vec::new(), now(), Duration::from_secs(60)).unwrap();
     assert_eq!((pins.iter().count(), pins.serial()), (0, 1));
     assert!(matches!(home.open().1, StoreCheck::Ready));
     let kept: Vec<String> = home.names().into_iter().filter(|name| name.contains("damaged")).collect();

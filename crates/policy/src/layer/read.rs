@@ -61,8 +61,12 @@ pub(super) fn syntax_faults(reader: &mut LayerReader<'_>, text: &str) {
     for error in errors {
         let at = error.span().map_or(0, |span| span.start);
         let (message, help) = match error.message() {
-            // The TOML reader's message for a missing pair of quotes.
-            "string values must be quoted, expected literal string" => {
+            // The TOML reader's messages for a missing pair of quotes: a word can start like `nan`, `true` or `false`.
+            "string values must be quoted, expected literal string"
+            | "invalid float, expected `nan`"
+            | "invalid float, expected `inf`"
+            | "invalid boolean, expected `true`"
+            | "invalid boolean, expected `false`" => {
                 ("expected a string in quotes", "write the value in quotes")
             }
             message => (message, "fix the line"),

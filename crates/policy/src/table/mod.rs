@@ -198,7 +198,7 @@ table! {
     Wasm: ["plugins", "wasm"], K::Opaque, Unset, Any, Set;
     /// `pins.on_store_error`.
     StoreError: ["pins", "on_store_error"], K::Words(StoreErrorRule::NAMES),
-        Decided { strictest: "refuse", by: "warn at a terminal, unless the trust mode is `locked`" }, Any, Tighten;
+        Decided { strictest: "refuse", by: "ask at a terminal, unless the trust mode is `locked`" }, Any, Tighten;
     /// `pins.exclude_vcs`.
     ExcludeVcs: ["pins", "exclude_vcs"], K::Flag { loose: true }, Flag(true), Any, Tighten;
     /// `limits.tree_files`.

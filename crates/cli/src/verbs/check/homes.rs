@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_loader::installs::{Install, InstallLayer, InstallProblemKind};
+use plugward_loader::installs::{Evidence, Install, InstallLayer, InstallProblemKind};
 use plugward_loader::{PROJECT_LABEL, PlacePath, PluginKind, PluginReport, Report, SETTINGS_FILE, Severity};
 
 use super::Target;
@@ -26,7 +26,7 @@ pub(super) fn render(report: &Report, target: &Target, width: usize) -> String {
         let text = contents(&found)
             .or_else(|| elsewhere(report, target, &root.label))
             .unwrap_or_else(|| nothing(target, &root.label).to_owned());
-        let note = if is_tested(&root.label) { "" } else { " (places from lists of others, not tested)" };
+        let note = evidence(&root.label);
         rows.push(vec![root.label.clone(), line(&place).into_owned(), format!("{text}{note}")]);
     }
     let mut out = String::new();
@@ -39,9 +39,15 @@ pub(super) fn render(report: &Report, target: &Target, width: usize) -> String {
     out
 }
 
-/// Returns `false` for a host of which neither the program nor its source was tried.
-fn is_tested(label: &str) -> bool {
-    installed::hosts().ok().and_then(|table| table.row(label)).is_none_or(|row| row.evidence.is_tested())
+/// Returns what is to know about the places of a host that plugward did not find out by running or reading it.
+fn evidence(label: &str) -> &'static str {
+    let row = installed::hosts().ok().and_then(|table| table.row(label));
+    match row.map(|row| row.evidence) {
+        Some(Evidence::User) => " (places from your settings)",
+        Some(Evidence::D) => " (places from its documentation, not tested)",
+        Some(evidence) if !evidence.is_tested() => " (places not tested)",
+        Some(_) | None => "",
+    }
 }
 
 /// Returns the counts of what a host would load and another line counts, with the name of that line.

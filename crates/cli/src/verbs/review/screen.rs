@@ -170,6 +170,11 @@ fn title(compared: &Comparison) -> String {
     match (compared.found.old, old, new) {
         (OldSide::Nothing, _, Some(new)) => format!("New plugin: {name} {}", shown(new)),
         (OldSide::Nothing, _, None) => format!("New plugin: {name}"),
+        (_, Some(old), Some(new))
+            if compared.plugin.reasons.iter().any(|reason| reason.code == "pin/rolled-back") =>
+        {
+            format!("{name}: rolled back from {} to {}", shown(old), shown(new))
+        }
         (_, Some(old), Some(new)) if old != new => {
             format!("{name}: updated from {} to {}", shown(old), shown(new))
         }
