@@ -1,6 +1,6 @@
 //! What is said about lockfiles: which one covers a plugin, what is gone, and the command that leads out.
 
-#![expect(clippy::disallowed_methods, reason = "tests write files")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests write files")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
 #[expect(dead_code, reason = "these tests start the program in a temporary directory")]
