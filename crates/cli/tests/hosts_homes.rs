@@ -355,7 +355,9 @@ fn a_row_of_the_user_adds_a_host_and_one_of_a_repository_does_not() {
     assert_eq!(home.rows(), (0, vec!["load acme/mcp.json servers".to_owned()]));
     let (exit, text) = all(&home, &["check", "--host", "acme"]);
     assert!(
-        exit == 0 && text.contains("not tested") && text.contains("policy/not-from-repository"),
+        exit == 0
+            && text.contains("(places from your settings)")
+            && text.contains("policy/not-from-repository"),
         "{text}"
     );
     for (from, to, what) in [

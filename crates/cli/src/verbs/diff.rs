@@ -157,15 +157,9 @@ impl Comparison {
                 .code("baseline/damaged");
             text.push_str(&format!("\n{}", note.render(width)));
         }
-        if plugin.reasons.iter().any(|reason| reason.code == "lock/mismatch") {
-            text.push_str("\nTo update the lockfile with this version:\n");
-            text.push_str(&command("  ", &commands.lock(), width));
-            if plugin.reasons.iter().all(|reason| reason.gate == Gate::Lock) {
-                return text;
-            }
-        }
+        let is_locked_out = plugin.reasons.iter().any(|reason| reason.code == "lock/mismatch");
         let is_same = found.sections.is_empty() && found.old != OldSide::DigestsOnly;
-        if is_same && self.unresolved.is_empty() {
+        if is_same && !is_locked_out && self.unresolved.is_empty() {
             return text;
         }
         let refusing: Vec<&str> = plugin
@@ -184,6 +178,14 @@ impl Comparison {
                 text.push_str(&command("  ", &suppress, width));
             }
             return text;
+        }
+        if is_locked_out {
+            text.push_str("\nTo update the lockfile with this version:\n");
+            text.push_str(&command("  ", &commands.lock(), width));
+            // Nothing else refuses it, so there is nothing to accept.
+            if plugin.reasons.iter().all(|reason| reason.gate == Gate::Lock) {
+                return text;
+            }
         }
         text.push_str("\nTo trust this version:\n");
         // The digest that was shown comes last, alone on its line.

@@ -405,7 +405,7 @@ fn check(
         out.result(&wrapped("", "  ", &format!("signed by {}{comment}", line(signer)), out.width))?;
     }
     let all = looked.report.plugins.len();
-    let path = lockfiles(others(args, &looked.report.plugins), args, old.as_ref());
+    let path = lockfiles(args, &looked.report.plugins, old);
     let text = match wrong {
         0 if all == 1 => format!("The plugin matches {path}."),
         0 => format!("All {all} plugins match {path}."),
@@ -417,8 +417,9 @@ fn check(
 }
 
 /// Returns the lockfiles that cover the plugins, which can be in other directories than the named one.
-fn lockfiles<T>(mut all: BTreeSet<String>, args: &LockArgs, here: Option<&T>) -> String {
-    if here.is_some() || all.is_empty() {
+fn lockfiles(args: &LockArgs, plugins: &[PluginReport], own: Option<&[u8]>) -> String {
+    let mut all = others(args, plugins);
+    if own.is_some() || all.is_empty() {
         all.insert(args.dir.join(NAME).to_string());
     }
     all.into_iter().collect::<Vec<_>>().join(" and ")
