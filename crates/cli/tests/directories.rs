@@ -377,8 +377,12 @@ fn a_symlink_that_leads_to_a_plugin_elsewhere_is_named() {
         assert!(exit == 1 && text.contains(&format!("[discover/link]: {shown}: ")), "{to} {exit}\n{text}");
         std::fs::remove_file(home.path(name)).unwrap();
     }
+    assert_eq!(all(&home, &["lock", "w/plugins"]).0, 0);
+    assert_eq!(all(&home, &["lock", "--check", "w/plugins"]).0, 0);
     link("../src/evil", "w/plugins/evil");
     assert_eq!(all(&home, &["check", "--trust", "tofu", "w"]).0, 0, "the target is searched");
+    let (exit, text) = all(&home, &["lock", "--check", "w/plugins"]);
+    assert!(exit == 1 && text.contains("discover/link"), "{exit} {text}");
 }
 
 #[test]

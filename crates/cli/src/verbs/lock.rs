@@ -394,6 +394,11 @@ fn check(
         worst = 7;
         out.result(&format!("{}\n", crate::report::notice(notice).render(out.width)))?;
     }
+    // A directory that was not searched can hold plugins that no lockfile lists.
+    for notice in looked.report.notices.iter().filter(|notice| is_open_end(&notice.code)) {
+        worst = if worst == 0 { Weight::CouldNotTell.exit() } else { worst };
+        out.result(&format!("{}\n", crate::report::notice(notice).render(out.width)))?;
+    }
     let signers: BTreeSet<(&String, Option<&String>)> = looked
         .report
         .plugins
@@ -414,6 +419,10 @@ fn check(
     };
     out.result(&wrapped("", "", &text, out.width))?;
     Ok(worst)
+}
+
+fn is_open_end(code: &str) -> bool {
+    matches!(code, "discover/link" | "discover/too-many" | "discover/unreadable")
 }
 
 /// Returns the lockfiles that cover the plugins, which can be in other directories than the named one.
