@@ -14,6 +14,7 @@
 
 mod attacks;
 mod corpus;
+mod enable;
 mod gates;
 mod hooks;
 mod hostile;

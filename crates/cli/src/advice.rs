@@ -15,7 +15,7 @@ pub(crate) enum ReviewVerb {
 }
 
 /// The way out if the pins cannot be read.
-pub(crate) const START_OVER: &str = "or start over without pins and revocations: plugward forget --all";
+pub(crate) const START_OVER: &str = "to start over without pins and revocations: plugward forget --all";
 
 /// The parts of commands for one plugin.
 pub(crate) struct Commands {

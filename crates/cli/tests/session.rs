@@ -270,5 +270,5 @@ fn bad_lines_are_answered() {
     let after = session.send("list");
     assert_eq!((&after["ok"], &after["line"]), (&json!(true), &json!(7)));
     assert_eq!(session.end(), 0);
-    assert_eq!(code(&home.run(&["session", "no-such-directory"])), 2);
+    assert_eq!(code(&home.run(&["session", "no-such-directory", "--static"])), 2);
 }

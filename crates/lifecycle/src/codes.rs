@@ -1,6 +1,6 @@
 //! The codes of this crate.
 
-/// The codes of this crate, with one line of help each.
+/// The codes of plugin states and configurations, with one line of help each. The loader and the command line emit some of them.
 pub const CODES: &[(&str, &str)] = &[
     ("config/duplicate", "write each key once"),
     ("config/length", "write a shorter text; the plugin's schema limits it"),
@@ -17,7 +17,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("lifecycle/rejected", "read the audit's findings, which advise against the plugin"),
     ("lifecycle/requires", "enable the required plugin, too"),
     ("lifecycle/risk", "use another version, or raise plugins.max_risk"),
-    ("lifecycle/unknown-plugin", "use a plugin of the list"),
+    ("lifecycle/unknown-plugin", "use the key of a plugin in the list"),
     ("schema/default", "write a default that the field itself accepts"),
     ("schema/field", "write `type` and limits that fit each other"),
     ("schema/not-literal", "write `export const SCHEMA = { … }` with literals only; a schema is never run"),

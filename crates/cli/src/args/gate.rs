@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GateVerb {
-    /// Answer OpenClaw, which asks before it installs or updates
+    /// Answer OpenClaw before it installs or updates a plugin
     ///
     /// Reads a request of `security.installPolicy` from standard input, and prints the decision as JSON. The exit code is
     /// 0 for every decision. What cannot be judged, or takes too long, is blocked.
@@ -20,7 +20,7 @@ pub(crate) struct GateArgs {
     /// Print the settings for OpenClaw, with the path of this program, instead of answering
     #[arg(long)]
     pub(crate) setup: bool,
-    /// Seconds until the answer is to block; OpenClaw itself waits for 10
+    /// Seconds after which the answer is `block`; OpenClaw waits for 10
     #[arg(long, value_name = "SECONDS", default_value_t = GateArgs::TIMEOUT, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) timeout: u64,
 }

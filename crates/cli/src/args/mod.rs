@@ -242,7 +242,7 @@ pub(crate) enum Verb {
     ///
     /// Commands: list, info ID, audit ID, enable ID [KEY=VALUE…] [audit=DIGEST], disable ID, messages, dirty,
     /// register ID MODULE…. Each gets one line of JSON. Enabled plugins are forgotten at the end of the input.
-    #[command(after_help = "Examples:\n  echo list | plugward session plugins\n  \
+    #[command(after_help = "Examples:\n  echo list | plugward session plugins --static\n  \
                       echo 'enable word-count maxLength=9' | plugward session plugins --static --yes")]
     Session(SessionArgs),
     /// Show the settings, and the file that decides about each

@@ -13,8 +13,8 @@ pub(crate) struct SessionArgs {
     /// Confirm plugins whose audit found risk LOW
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Use the static scan only, without audits by a language model
-    #[arg(long = "static")]
+    /// Use the static scan only; audits by a language model are not available
+    #[arg(long = "static", required = true)]
     pub(crate) after_scan: bool,
     #[command(flatten)]
     pub(crate) finding: DiscoveryOptions,

@@ -210,13 +210,17 @@ pub enum RepositoryTrust {
 #[non_exhaustive]
 pub enum Evidence {
     /// The host was run.
-    V,
+    #[serde(rename = "V")]
+    Run,
     /// The documentation, or a source text that the vendor publishes.
-    D,
-    /// The program as published.
-    S,
+    #[serde(rename = "D")]
+    Documentation,
+    /// The program as published was read.
+    #[serde(rename = "S")]
+    Program,
     /// Lists of others.
-    T,
+    #[serde(rename = "T")]
+    Lists,
     /// The user's settings.
     #[default]
     #[serde(skip)]
@@ -227,7 +231,7 @@ impl Evidence {
     /// Returns `true` if the program itself was run or read.
     #[must_use]
     pub const fn is_tested(self) -> bool {
-        matches!(self, Self::V | Self::S)
+        matches!(self, Self::Run | Self::Program)
     }
 }
 

@@ -6,7 +6,7 @@ mod hints;
 mod lexer;
 pub(crate) mod literal;
 
-use plugward_types::{LineColumn, LineEnds, LineIndex};
+use plugward_types::{LineColumn, LineEnds, LineIndex, escape};
 use thiserror::Error;
 
 pub use field::{FieldType, ItemType, SchemaField};
@@ -108,7 +108,7 @@ impl Schema {
             match fields.iter_mut().find(|field| field.key == *key) {
                 Some(field) => field.is_prompted = true,
                 None if faults.list.is_empty() => {
-                    let message = format!("expected a field for `{key}` in `promptKeys`");
+                    let message = format!("expected a field for `{}` in `promptKeys`", escape::line(key));
                     faults.add(SchemaFaultKind::Field, start, message);
                 }
                 None => {}

@@ -224,6 +224,8 @@ fn prompt_keys_of_a_manifest_mark_their_fields() {
         (error.code(), error.to_string().as_str()),
         ("schema/field", "1:1: expected a field for `c` in `promptKeys`")
     );
+    let error = Schema::from_manifest(json, &["c\u{202e}".to_owned()]).unwrap_err();
+    assert!(!error.to_string().contains('\u{202e}'), "{error}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn evidence(label: &str) -> &'static str {
     let row = installed::hosts().ok().and_then(|table| table.row(label));
     match row.map(|row| row.evidence) {
         Some(Evidence::User) => " (places from your settings)",
-        Some(Evidence::D) => " (places from its documentation, not tested)",
+        Some(Evidence::Documentation) => " (places from its documentation, not tested)",
         Some(evidence) if !evidence.is_tested() => " (places not tested)",
         Some(_) | None => "",
     }

@@ -24,7 +24,7 @@ const NAMES: [&str; 11] = [
     "danger",
     "modules",
 ];
-/// The codes of the scan gate that are about findings and not about the scan itself.
+/// The code for danger findings, which have a layer of their own.
 const DANGER: &str = "scan/danger";
 
 /// The layers of one plugin so far.
@@ -131,14 +131,14 @@ impl Catalog<'_> {
             Ok(entry) => entry,
             Err(fault) => return Ok(Err(fault)),
         };
-        let before =
-            self.examine(entry, confirmed, layers).and_then(|()| self.configure(key, entry, given, layers));
-        let values = match before {
-            Ok(values) => values,
+        let before = self
+            .examine(entry, confirmed, layers)
+            .and_then(|confirmation| Ok((confirmation, self.configure(key, entry, given, layers)?)));
+        let (confirmation, values) = match before {
+            Ok(before) => before,
             Err(fault) => return Ok(Err(fault)),
         };
         let loaded = self.load(&entry.report, out)?;
-        let confirmation = Confirmation::Given(entry.audit.contents.tree);
         let clearance = match &loaded {
             Ok(plugin) => clear(plugin, self.settings.max_risk, confirmation)
                 .map_err(|error| Fault::new(error.code(), error.to_string())),
@@ -158,13 +158,13 @@ impl Catalog<'_> {
         })
     }
 
-    /// Layers 1 to 6.
+    /// Layers 1 to 6. Returns what the user confirmed.
     fn examine(
         &self,
         entry: &CatalogEntry,
         confirmed: Option<&str>,
         layers: &mut Layers,
-    ) -> Result<(), Fault> {
+    ) -> Result<Confirmation, Fault> {
         let report = &entry.report;
         let stopped = |gates: &[Gate]| {
             let reason = report.reasons.iter().find(|reason| gates.contains(&reason.gate))?;
@@ -186,7 +186,10 @@ impl Catalog<'_> {
         }
         let is_low = risk == plugward_loader::pinstore::Risk::Low;
         match confirmed {
-            _ if entry.is_approved() => layers.pass("approved"),
+            _ if entry.is_approved() => {
+                layers.pass("approved");
+                return Ok(Confirmation::NotGiven);
+            }
             Some(digest) if digest == entry.digest.to_string() => {
                 layers.pass("confirmed with the digest of the audit");
             }
@@ -200,7 +203,7 @@ impl Catalog<'_> {
                 return Err(layers.stop(Fault::new("lifecycle/not-confirmed", message)));
             }
         }
-        Ok(())
+        Ok(Confirmation::Given(entry.audit.contents.tree))
     }
 
     /// Layer 7. Without a person to ask, defaults answer the questions.

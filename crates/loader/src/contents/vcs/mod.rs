@@ -39,7 +39,7 @@ fn pointer(jail: &Jail) -> Option<String> {
     (!path.is_empty() && !path.contains(char::is_control)).then(|| path.to_owned())
 }
 
-/// The files that can run, and the digest of what they start.
+/// The files of version control that can run, and those that could not be read.
 #[derive(Debug, Default)]
 pub(crate) struct VcsFiles {
     files: Vec<VcsFile>,

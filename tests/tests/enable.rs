@@ -1,0 +1,36 @@
+//! The clearance with which a host enables a plugin.
+
+use plugward_loader::pinstore::Risk;
+use plugward_loader::{Confirmation, DeclaredModules, LoadedPlugin, Outcome, clear, contents_of};
+use plugward_tests::{Bench, Bit, Run, Step};
+
+fn loaded() -> LoadedPlugin {
+    let write = |path: &str, text: &str| Step::Write {
+        path: path.to_owned(),
+        text: text.to_owned(),
+        executable: Bit::Off,
+    };
+    let manifest = r#"{"name":"a","version":"1.0.0","description":"d","hostModules":["fs"]}"#;
+    let plugins = vec![write("a/plugin.json", manifest), write("a/index.js", "export const x = 1;\n")];
+    let (bench, run) = (Bench::new(), Run { plugins, ..Run::default() });
+    let mut stores = bench.stores(&run);
+    plugward_tests::apply(&bench.plugins, &run.plugins);
+    let checked = bench.load(&run, &mut stores, &mut bench.options(&run), &DeclaredModules);
+    let mut outcomes = checked.into_outcomes();
+    match outcomes.next() {
+        Some(Outcome::Load(plugin)) => plugin,
+        _ => panic!("the plugin loads"),
+    }
+}
+
+#[test]
+fn a_clearance_needs_a_confirmation_of_these_contents() {
+    let plugin = loaded();
+    let contents = contents_of(plugin.report()).unwrap();
+    let other = format!("pt1:{}", "0".repeat(64)).parse().unwrap();
+    let code = |max, confirmation| clear(&plugin, max, confirmation).map_err(|error| error.code());
+    assert_eq!(code(Risk::Critical, Confirmation::NotGiven).unwrap_err(), "lifecycle/not-confirmed");
+    assert_eq!(code(Risk::Critical, Confirmation::Given(other)).unwrap_err(), "lifecycle/other-bytes");
+    let clearance = code(Risk::Low, Confirmation::Given(contents.tree)).unwrap();
+    assert_eq!(*clearance.contents(), contents);
+}
