@@ -6,7 +6,7 @@ mod patterns;
 pub(crate) mod place;
 mod recipes;
 mod record;
-mod scope;
+pub(crate) mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -777,7 +777,7 @@ impl Collector<'_> {
 }
 
 /// Joins a path to a directory, unless it is absolute.
-fn joined(directory: &str, path: &str) -> String {
+pub(crate) fn joined(directory: &str, path: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") }
 }
 
