@@ -1,5 +1,6 @@
 //! What version control runs in a plugin: hooks and settings of repositories, which its tree can leave out.
 
+mod lookup;
 mod repository;
 mod settings;
 
@@ -162,7 +163,7 @@ impl VcsFiles {
         }
         if self.is_full {
             let message = format!(
-                "too many files of version control: at most {} that can run and {NAMES} names in a directory are read",
+                "not all files of version control were read: at most {} that can run, and {NAMES} names in a directory",
                 repository::MOST_FILES
             );
             outcome.add("surface/too-large", Weight::Integrity, message, "remove the repositories inside it");

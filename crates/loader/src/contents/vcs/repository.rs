@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use plugward_commands::{CommandContext, CommandLimits, CommandLine, PathText, StartTarget, read_script};
-use plugward_sandbox_path::{ErrorClass, FileKind, Jail, OpenError};
+use plugward_sandbox_path::{FileKind, Jail};
 use plugward_tree_lock::Snapshot;
 
-use super::{GIT, POINTER_BYTES, VcsFile, VcsFileKind, VcsFiles, pointer};
-use crate::contents::closure::place::{Landing, Places, directory, inside};
-use crate::contents::closure::scope::{home, relative};
-use crate::contents::closure::{is_code, joined};
-use crate::discovery::discover::{NAMES, PluginPlace};
+use super::{GIT, VcsFileKind, VcsFiles, pointer};
+use crate::contents::closure::is_code;
+use crate::contents::closure::place::{Places, directory, inside};
+use crate::contents::closure::scope::home;
+use crate::discovery::discover::PluginPlace;
 use crate::gates::Context;
 
 /// Files of other programs whose settings can run something.
@@ -18,7 +18,7 @@ const OTHERS: [&str; 4] =
     [".hg/hgrc", ".hg/hgrc-not-shared", ".jj/repo/config.toml", ".jj/workspace-config.toml"];
 /// Files of other programs that name a directory, and the settings in it.
 const OTHER_POINTERS: [(&str, &str); 2] = [(".hg/sharedpath", "hgrc"), (".jj/repo", "config.toml")];
-/// The most names that are read in search of the repositories of submodules. The objects of each are among them, because
+/// The most names of directories that are read in search of hooks and the repositories of submodules. The objects of each are among them, because
 /// a submodule can be in a directory of any name.
 const MOST_NAMES: usize = 1_000_000;
 /// The most files of one plugin that are read.
@@ -71,20 +71,29 @@ enum Task {
     },
 }
 
-struct Reader<'a> {
-    jail: &'a Jail,
-    places: Places<'a>,
+/// The use of a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum DirectoryUse {
+    Repository,
+    /// It can contain repositories at any depth.
+    Repositories,
+    Hooks,
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) jail: &'a Jail,
+    pub(super) places: Places<'a>,
     /// The plugin's directory. All paths are absolute.
-    root: String,
-    home: Option<String>,
+    pub(super) root: String,
+    pub(super) home: Option<String>,
     snapshot: &'a Snapshot,
-    found: VcsFiles,
-    /// The directories, without symlinks, and whether they are repositories.
-    seen: BTreeSet<(String, bool)>,
-    read: BTreeSet<(String, VcsFileKind)>,
+    pub(super) found: VcsFiles,
+    /// The directories, without symlinks.
+    seen: BTreeSet<(String, DirectoryUse)>,
+    pub(super) read: BTreeSet<(String, VcsFileKind)>,
     queue: Vec<Task>,
-    names_left: usize,
-    bytes_left: u64,
+    pub(super) names_left: usize,
+    pub(super) bytes_left: u64,
 }
 
 impl Reader<'_> {
@@ -132,14 +141,7 @@ impl Reader<'_> {
         match task {
             Task::Repository(git) => self.repository(&git),
             Task::Repositories(path) => self.repositories(&path),
-            Task::Hooks { git, path } => {
-                let hooks = self.names(&path).into_iter();
-                let hooks =
-                    hooks.filter(|(name, kind)| *kind != FileKind::Directory && !name.ends_with(".sample"));
-                for path in hooks.filter_map(|(name, _)| self.path(&path, &name)).collect::<Vec<_>>() {
-                    self.queue.push(Task::Script { git: git.clone(), path });
-                }
-            }
+            Task::Hooks { git, path } => self.hooks(&git, &path),
             Task::Settings { git, path } => self.settings(&git, &path),
             Task::OtherSettings(path) => self.other_settings(&path),
             Task::Script { git, path } => {
@@ -153,8 +155,24 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns `true` for the first time that a directory is read for a use.
+    fn is_new(&mut self, path: &str, usage: DirectoryUse) -> bool {
+        self.seen.insert((self.places.land(path).path, usage))
+    }
+
+    fn hooks(&mut self, git: &str, path: &str) {
+        if !self.is_new(path, DirectoryUse::Hooks) {
+            return;
+        }
+        for (name, kind) in self.names(path) {
+            let is_hook = kind != FileKind::Directory && !name.ends_with(".sample");
+            let hook = self.path(path, &name).filter(|_| is_hook);
+            self.queue.extend(hook.map(|path| Task::Script { git: git.to_owned(), path }));
+        }
+    }
+
     fn repository(&mut self, git: &str) {
-        if !self.seen.insert((self.places.land(git).path, true)) {
+        if !self.is_new(git, DirectoryUse::Repository) {
             return;
         }
         for name in ["config", "config.worktree"] {
@@ -173,15 +191,10 @@ impl Reader<'_> {
     }
 
     fn repositories(&mut self, path: &str) {
-        if !self.seen.insert((self.places.land(path).path, false)) {
+        if !self.is_new(path, DirectoryUse::Repositories) {
             return;
         }
         let names = self.names(path);
-        self.names_left = self.names_left.saturating_sub(names.len());
-        if self.names_left == 0 {
-            self.found.is_full = true;
-            return;
-        }
         let has = |wanted: &str| names.iter().any(|(name, _)| name == wanted);
         if has("config") || has("config.worktree") || has("hooks") {
             self.queue.push(Task::Repository(path.to_owned()));
@@ -269,7 +282,9 @@ impl Reader<'_> {
         let landed = self.places.land(&path);
         let is_covered = match inside(&landed.path, &self.root) {
             Some(inner) => !(self.is_left_out(inner) && inner.contains('/')),
-            None => !self.seen.iter().any(|(git, is_git)| *is_git && inside(&landed.path, git).is_some()),
+            None => !self.seen.iter().any(|(git, usage)| {
+                *usage == DirectoryUse::Repository && inside(&landed.path, git).is_some()
+            }),
         };
         if landed.is_file() && !is_covered {
             self.queue.push(Task::Script { git: git.to_owned(), path });
@@ -278,103 +293,6 @@ impl Reader<'_> {
 
     fn is_left_out(&self, path: &str) -> bool {
         path.split('/').next().is_some_and(|top| self.snapshot.exclude().contains(top))
-    }
-
-    /// Returns the directory that a file names. A directory outside of the plugin becomes a part of the pin, because it
-    /// is not always readable.
-    fn pointed(&mut self, file: &str, text: &str) -> Option<String> {
-        let target = self.path(directory(file), text)?;
-        if inside(&self.places.land(&target).path, &self.root).is_none() {
-            self.found.outside.push(format!("{} {text:?}", relative(&self.root, file)));
-        }
-        Some(target)
-    }
-
-    /// Returns the path that a name leads to, with symlinks resolved up to its last component.
-    fn path(&self, base: &str, name: &str) -> Option<String> {
-        let name = match name.strip_prefix("~/") {
-            Some(rest) => format!("{}/{rest}", self.home.as_ref()?),
-            None => name.to_owned(),
-        };
-        let path = joined(base, &name);
-        match path.trim_end_matches('/').rsplit_once('/') {
-            Some((at, last)) if !matches!(last, "." | "..") => {
-                Some(joined(self.places.land(at).path.trim_end_matches('/'), last))
-            }
-            _ => Some(self.places.land(&path).path),
-        }
-    }
-
-    /// Returns what to open for a path, relative to the jail; `None` if there is nothing, or outside of the jail.
-    fn reachable(&self, path: &str) -> Option<String> {
-        let landed = self.places.land(path);
-        let at = match landed.landing {
-            Landing::Absent => return None,
-            // A symlink that leaves the jail is an error, unlike a name outside of it.
-            Landing::Elsewhere => path,
-            _ => landed.path.as_str(),
-        };
-        self.places.relative(at).map(str::to_owned)
-    }
-
-    /// Returns the names in a directory.
-    fn names(&mut self, path: &str) -> Vec<(String, FileKind)> {
-        let Some(at) = self.reachable(path) else { return Vec::new() };
-        match self.jail.list(at.as_str(), NAMES) {
-            Ok(listing) => {
-                self.found.is_full |= listing.is_truncated();
-                let entries = listing.entries().iter();
-                entries.filter_map(|entry| Some((entry.name_str()?.to_owned(), entry.kind()))).collect()
-            }
-            Err(error) => {
-                self.miss(error);
-                Vec::new()
-            }
-        }
-    }
-
-    /// Returns the text of a file that names a directory.
-    fn text(&mut self, path: &str) -> Option<String> {
-        let at = self.reachable(path).filter(|_| self.places.is_file(path))?;
-        match self.jail.read(at.as_str(), POINTER_BYTES) {
-            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-            Err(error) => {
-                self.miss(error);
-                None
-            }
-        }
-    }
-
-    /// Reads a file, unless it was read before for the same use.
-    fn add(&mut self, path: &str, kind: VcsFileKind) -> Option<&VcsFile> {
-        if self.places.land(path).landing == Landing::Directory || !self.read.insert((path.to_owned(), kind))
-        {
-            return None;
-        }
-        let at = self.reachable(path)?;
-        if self.found.files.len() >= MOST_FILES {
-            self.found.is_full = true;
-            return None;
-        }
-        match self.jail.read(at.as_str(), self.bytes_left) {
-            Ok(bytes) => {
-                let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-                self.bytes_left = self.bytes_left.saturating_sub(len);
-                self.found.files.push(VcsFile::new(relative(&self.root, path), kind, bytes));
-            }
-            Err(error) => {
-                self.miss(error);
-                return None;
-            }
-        }
-        self.found.files.last()
-    }
-
-    fn miss(&mut self, error: OpenError) {
-        // In a worktree or a submodule, `.git` is a file.
-        if error.class() != ErrorClass::NotFound && error.code() != "path/not-a-directory" {
-            self.found.unread.push(error);
-        }
     }
 }
 
