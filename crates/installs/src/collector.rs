@@ -7,6 +7,7 @@ use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
 
 use crate::judge::{ENVIRONMENT_LIMIT, Judge};
 use crate::parts::Parts;
+use crate::pattern::SEARCHED;
 use crate::source_file::{SourceFile, Syntax};
 use crate::table::HostRow;
 use crate::{
@@ -28,12 +29,15 @@ pub(crate) struct Collector<'m> {
     known: BTreeMap<(PlacePath, PluginKey), usize>,
     // One file can be read in several roles, for example if `.mcp.json` is a symlink to the settings.
     parts: BTreeMap<PlacePath, Parts>,
+    /// The directories that patterns may still be looked for in.
+    pub(crate) left_to_search: usize,
 }
 
 impl<'m> Collector<'m> {
     pub(crate) fn new(machine: &'m Machine<'m>, host: HostName, home: String, row: &'m HostRow) -> Self {
         let (installs, problems) = (Vec::new(), Vec::new());
-        Self { machine, host, home, row, installs, problems, known: BTreeMap::new(), parts: BTreeMap::new() }
+        let (known, parts) = (BTreeMap::new(), BTreeMap::new());
+        Self { machine, host, home, row, installs, problems, known, parts, left_to_search: SEARCHED }
     }
 
     /// Returns the inventory, or `None` if the host is not on this machine and the project has nothing of it.

@@ -45,7 +45,7 @@ pub(crate) fn gate(
     let (found, others) = for_hosts(found, place);
     let (mut read, mut outcome) = views(found);
     outcome.notices.extend(others);
-    for entry in unmerged(place, &read, options) {
+    for entry in unmerged(place, &read, &files, options) {
         let manifest = plugward_manifest::read(Dialect::Claude, &files, &at.with_entry(&entry));
         let (more, found) = views(vec![DialectResult { dialect: Dialect::Claude, manifest }]);
         read.extend(more.into_iter().map(|view| View { entry: Some(entry.clone()), ..view }));
@@ -56,13 +56,25 @@ pub(crate) fn gate(
     (read, outcome)
 }
 
-/// Returns the marketplace entries that no manifest of the directory merges, and that add something that runs.
-fn unmerged(place: &PluginPlace, views: &[View], options: &CheckOptions) -> Vec<MarketplaceEntry> {
+/// Returns the marketplace entries that no manifest of the directory merges, and that add something that runs. Claude Code
+/// also loads its standard directories, whatever other manifest is next to them.
+fn unmerged(
+    place: &PluginPlace,
+    views: &[View],
+    files: &TreeFiles<'_>,
+    options: &CheckOptions,
+) -> Vec<MarketplaceEntry> {
     if options.dialect.is_some_and(|only| !merges(only)) {
         return Vec::new();
     }
     let is_merged = views.iter().any(|view| merges(view.dialect));
-    let named = place.named.iter().filter(|named| !is_merged && named.entry.has_components());
+    let is_prompt = |path: &str| path.ends_with(".md");
+    let has_layout = || {
+        [".mcp.json", "hooks/hooks.json"].iter().any(|file| files.get(file).is_some())
+            || ["commands", "agents"].iter().any(|directory| files.under(directory).any(is_prompt))
+    };
+    let adds = |entry: &MarketplaceEntry| entry.has_components() || has_layout();
+    let named = place.named.iter().filter(|named| !is_merged && adds(&named.entry));
     named.chain(&place.further).map(|listing| listing.entry.clone()).collect()
 }
 
