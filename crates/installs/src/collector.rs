@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use plugward_commands::PathText;
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
 
@@ -407,15 +408,7 @@ pub(crate) fn absolute(machine: &Machine<'_>, path: &str) -> String {
 
 /// Returns an absolute path without `.` and `..`, which do not look at symlinks.
 pub(crate) fn clean(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            _ => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
+    PathText::new(&format!("/{path}")).normalized().to_string()
 }
 
 /// Returns a text of a record for a message: one line, at most 128 characters.
