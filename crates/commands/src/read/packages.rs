@@ -2,22 +2,17 @@
 
 use super::options::{named_values, values_of};
 use super::{Read, Reader, Values, cut};
-use crate::inner::{operand, option_values};
+use crate::inner::{Words, operand, option_values, text};
 use crate::table::{base_name, has, interpreter, loaders, table};
 use crate::word::WordPart;
 use crate::{
     CodeLanguage, CommandWord, OpenWord, OpenWordKind, PackageReference, PackageRegistry, PathText,
     ProgramRole, RecipeTool, StartTarget,
 };
+use plugward_types::Part;
 
 /// The options of uv with further packages.
 const WITH: [&str; 3] = ["--with", "--with-editable", "-w"];
-
-type Words<'w> = [Option<&'w str>];
-
-fn text<'w>(words: &Words<'w>, at: usize) -> &'w str {
-    words.get(at).copied().flatten().unwrap_or_default()
-}
 
 impl Reader<'_> {
     /// Records what package managers, package runners and project tools start. Returns `true` if the package is an
@@ -228,7 +223,7 @@ impl Reader<'_> {
         };
         let verb = operand(texts, 1, &table().options.node);
         let next = verb.saturating_add(1);
-        self.lifecycle(at, tool, text(texts, verb), words.get(next..).unwrap_or_default());
+        self.lifecycle(at, tool, text(texts, verb), words.rest(next));
         match text(texts, verb) {
             "" if verb >= words.len() => {}
             "workspace" | "workspaces" if base == "yarn" => {
@@ -278,7 +273,7 @@ impl Reader<'_> {
             _ => (&options.uv, &["--from", "--spec"]),
         };
         let program = operand(texts, from, values);
-        let options = words.get(..program).unwrap_or_default();
+        let options = words.part(..program);
         if registry == PackageRegistry::PyPi {
             self.named_packages(at, options, &WITH, registry);
         }
@@ -290,7 +285,7 @@ impl Reader<'_> {
         } else if !named {
             self.reference(at, registry, Some(word));
         }
-        self.packaged(word, words.get(program.saturating_add(1)..).unwrap_or_default())
+        self.packaged(word, words.rest(program.saturating_add(1)))
     }
 
     /// Reads the call of a package that is an interpreter or a wrapper, such as `npx tsx@4 x.ts`.
@@ -348,7 +343,7 @@ impl Reader<'_> {
             ("uv", "run") => {
                 self.named_packages(at, words, &WITH, PackageRegistry::PyPi);
                 let program = operand(texts, next, values);
-                let options = texts.get(next..program).unwrap_or_default();
+                let options = texts.part(next..program);
                 let module = options.contains(&Some("-m")) || options.contains(&Some("--module"));
                 match words.get(program) {
                     Some(word) if module => self.target(at, StartTarget::Module(word.clone())),
@@ -369,7 +364,7 @@ impl Reader<'_> {
         registry: PackageRegistry,
     ) -> bool {
         let mut any = false;
-        for value in values_of(words.get(1..).unwrap_or_default(), names) {
+        for value in values_of(words.rest(1), names) {
             any = true;
             let local = value.literal().is_some_and(|text| text.starts_with(['.', '/']));
             if local { self.file(at, &value) } else { self.reference(at, registry, Some(&value)) }
@@ -435,7 +430,7 @@ impl Reader<'_> {
         match (base, text(&texts, verb)) {
             ("bun", "x") => drop(self.run_package(at, words, &texts, next, PackageRegistry::Npm)?),
             ("bun", "run") | ("deno", "run" | "serve" | "test" | "bench" | "install" | "compile") => {
-                let options = words.get(..target).unwrap_or_default();
+                let options = words.part(..target);
                 self.preloads(at, base, options);
                 match words.get(target) {
                     Some(word) if base == "deno" || is_script(word) => self.deno_target(at, word),
@@ -451,7 +446,7 @@ impl Reader<'_> {
             }
             ("deno", "task") => self.recipe(at, RecipeTool::Deno, words.get(target)),
             ("bun", verb) if table().lifecycles.iter().any(|one| has(&one.verbs, verb)) => {
-                self.lifecycle(at, RecipeTool::Bun, verb, words.get(next..).unwrap_or_default());
+                self.lifecycle(at, RecipeTool::Bun, verb, words.rest(next));
             }
             ("deno", "fmt" | "lint" | "check" | "cache" | "doc" | "info" | "upgrade" | "types")
             | (
