@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use plugward_manifest::{Dialect, MARKETPLACE_FILES};
+use plugward_manifest::{CommandSources, Dialect, MARKETPLACE_FILES, MarketplaceEntry, read_marketplace};
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
     Completeness, Content as Bytes, Entry, EntryState, Profile, RoleHint, ScanOptions, ScanReport,
@@ -166,10 +166,10 @@ fn scan(
             }
         }
     }
-    // The commands in a marketplace entry are in no file of the plugin, unless the plugin contains the marketplace file.
-    let has_market = MARKETPLACE_FILES.iter().any(|(_, file)| snapshot.file(file).is_some());
+    // The commands in a marketplace entry are in no file of the plugin, unless the plugin contains the same entry.
+    let own = contained_entries(snapshot);
     let listings = one.place.named.iter().chain(&one.place.further).map(|listing| &listing.entry);
-    for entry in listings.filter(|entry| !has_market && entry.has_components()) {
+    for entry in listings.filter(|entry| entry.has_components() && !own.contains(entry.canonical())) {
         let bytes = entry.raw().as_bytes();
         let digest = sha256(bytes);
         let content = Bytes::Bytes { bytes, digest };
@@ -181,6 +181,15 @@ fn scan(
         }
     }
     Ok(Scanned { parts })
+}
+
+/// Returns the entries of the marketplace files in a plugin, in their canonical form.
+fn contained_entries(snapshot: &Snapshot) -> BTreeSet<String> {
+    let files = MARKETPLACE_FILES.iter().filter_map(|(_, file)| Some((*file, snapshot.file(file)?)));
+    let read =
+        files.filter_map(|(file, entry)| read_marketplace(file, entry.bytes(), CommandSources::Refused).ok());
+    let canonical = |entry: &MarketplaceEntry| entry.canonical().to_owned();
+    read.flat_map(|(market, _)| market.entries().iter().map(canonical).collect::<Vec<_>>()).collect()
 }
 
 /// Decides with the suppressions that apply to this plugin.
