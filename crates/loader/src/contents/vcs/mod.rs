@@ -128,6 +128,11 @@ impl VcsFiles {
         [whole, scripts]
     }
 
+    /// Returns the bytes of a file.
+    pub(crate) fn bytes(&self, path: &str) -> Option<&[u8]> {
+        self.files.iter().find(|file| file.path == path).map(|file| file.bytes.as_slice())
+    }
+
     /// Returns the digest of the settings and hooks that run something; `None` if none does.
     pub(crate) fn digest(&self) -> Option<Digest> {
         let mut rows: Vec<String> = self.files.iter().flat_map(VcsFile::rows).collect();
