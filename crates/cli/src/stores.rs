@@ -17,6 +17,7 @@ use crate::out::Out;
 use crate::prompt::confirm;
 use crate::settings::Settings;
 use crate::settings_file::{self, SettingsFile};
+use crate::text::capitalized;
 
 /// The file of the pins.
 const PINS: &str = "plugins.pins.toml";
@@ -149,13 +150,7 @@ pub(crate) fn start_over_if_lost(host: &Host, trust: Trust, out: &Out) -> Result
     }
     let store = pins(host, CheckMode::LookOnly, out)?;
     let Some(lost) = store.failure().filter(|failure| failure.code() == "pin/lost") else { return Ok(()) };
-    let message = lost.message();
-    let explanation = format!(
-        "{}{}. {}",
-        message.get(..1).unwrap_or_default().to_uppercase(),
-        message.get(1..).unwrap_or_default(),
-        lost_with_pins(&store)
-    );
+    let explanation = format!("{}. {}", capitalized(lost.message()), lost_with_pins(&store));
     if confirm(&explanation, "Start over?", host, out)? {
         start_over(host, &store)?;
     }

@@ -2,6 +2,12 @@
 
 use plugward_loader::escape::line;
 
+/// Returns a fragment as the start of a sentence.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
 /// Breaks text at spaces into lines of at most `width` columns.
 ///
 /// A word that is longer than a line stays whole. So does text between backticks that fits on a line, because users copy it.

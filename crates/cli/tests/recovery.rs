@@ -94,6 +94,24 @@ fn starting_over_keeps_the_denials_of_the_ledger() {
 }
 
 #[test]
+fn the_end_of_a_revocation_does_not_end_a_denial() {
+    let home = Home::new();
+    home.write("home/.factory/plugins/cache/p/.claude-plugin/plugin.json", r#"{"name":"p"}"#);
+    let record = r#"{"version":1,"plugins":{"p@m":[{"installPath":"cache/p","version":"1.0.0"}]}}"#;
+    home.write("home/.factory/plugins/installed_plugins.json", record);
+    assert_eq!(code(&home.run(&["check", "--no-project"])), 0);
+    let verbs: [&[&str]; 3] =
+        [&["deny", "droid:p@m"], &["revoke", "droid:p@m", "--reason", "r"], &["unrevoke", "droid:p@m"]];
+    for verb in verbs {
+        let output = home.run(verb);
+        assert_eq!(code(&output), 0, "{verb:?} {}", said(&output));
+    }
+    damage(&home);
+    let output = home.run(&["forget", "--all", "--yes"]);
+    assert!(flat(&output).contains("Still denied, according to the ledger: droid:p@m"), "{}", said(&output));
+}
+
+#[test]
 fn a_decision_about_unreadable_pins_changes_nothing_and_names_the_way_out() {
     let home = denied();
     let pins = std::fs::read_to_string(home.path(PINS)).unwrap();

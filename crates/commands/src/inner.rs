@@ -7,6 +7,7 @@ use crate::table::{
     Interpreter, Known, Loader, Wrapper, base_name, find, has, has_match, interpreter, loaders, role, table,
 };
 use crate::{CommandLimits, ProgramRole};
+use plugward_types::Part;
 
 /// The commands in the arguments of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,10 +59,10 @@ pub fn inner_command(words: &[Option<&[u8]>]) -> InnerCommand {
     inner(&words)
 }
 
-type Words<'w> = [Option<&'w str>];
+pub(crate) type Words<'w> = [Option<&'w str>];
 
 pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
-    let name = words.first().copied().flatten().unwrap_or_default();
+    let name = text(words, 0);
     let base = base_name(name);
     let mut parts = match find(base) {
         _ if matches!(base, "find" | "gfind" | "fd" | "fdfind") => executed(words),
@@ -87,7 +88,7 @@ pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
     InnerCommand { role, parts }
 }
 
-fn text<'w>(words: &Words<'w>, at: usize) -> &'w str {
+pub(crate) fn text<'w>(words: &Words<'w>, at: usize) -> &'w str {
     words.get(at).copied().flatten().unwrap_or_default()
 }
 
@@ -206,7 +207,7 @@ pub(crate) fn option_texts(words: &Words<'_>, name: &str) -> Vec<InnerPart> {
     let mut parts = Vec::new();
     for one in loaders(name) {
         for OptionValue { name, word, offset } in option_values(words, &one.options()) {
-            let value = text(words, word).get(offset..).unwrap_or_default();
+            let value = text(words, word).rest(offset);
             let command = match name {
                 _ if has(&one.commands, name) => Some(value),
                 _ if has(&one.scripts, name) => shell_command(value),
@@ -241,7 +242,7 @@ fn shell_command(command: &str) -> Option<&str> {
 /// Finds the commands in options and verbs of git. Everything else is data, such as commit messages.
 fn git(words: &Words<'_>) -> Vec<InnerPart> {
     let verb = operand(words, 1, &table().options.git);
-    let rest = words.get(verb..).unwrap_or_default();
+    let rest = words.rest(verb);
     let from = verb + 1;
     let called = match text(words, verb) {
         "bisect" | "submodule" | "for-each-repo" => {
@@ -353,9 +354,7 @@ impl Wrapper {
         };
         let skipped = (1..at.min(words.len())).find(is_called);
         let dashes = words.iter().skip(at).position(|word| *word == Some("--")).map(|length| at + length);
-        let tools = dashes.filter(|dashes| {
-            !self.verbs.is_empty() && !is_script(words.get(at..*dashes).unwrap_or_default())
-        });
+        let tools = dashes.filter(|dashes| !self.verbs.is_empty() && !is_script(words.part(at..*dashes)));
         let from = skipped.or_else(|| tools.map(|dashes| dashes + 1).filter(is_called));
         parts.extend(from.map(|from| InnerPart::Words { from, to: words.len() }));
     }
@@ -403,14 +402,6 @@ fn value_offset(word: &str) -> usize {
         offset += name.len() + 1;
     }
     offset
-}
-
-/// Returns `true` for `NAME=…`.
-pub(crate) fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
 }
 
 /// Returns `true` for `NAME=…` in the arguments of `env`, where the name can have any characters.

@@ -4,6 +4,7 @@ use crate::read::{Read, Reader, cut};
 use crate::table::{ValueForm, Variable, has_match, interpreter, table};
 use crate::word::{WordPart, literal};
 use crate::{CodeLanguage, CommandContext, CommandError, CommandWord, OpenWord, ProgramRole, StartTarget};
+use plugward_types::Part;
 
 /// The effect of setting an environment variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
@@ -174,7 +175,7 @@ impl Reader<'_> {
                     continue;
                 }
                 let option = option.map_or("", String::as_str);
-                let rest = word.get(option.len()..).unwrap_or_default();
+                let rest = word.rest(option.len());
                 let loaded = if rest.is_empty() { words.next().unwrap_or_default() } else { rest };
                 if name == "PYTEST_ADDOPTS" && loaded.starts_with("no:") {
                     continue;

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use plugward_commands::PathText;
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
 
 use crate::judge::{ENVIRONMENT_LIMIT, Judge};
 use crate::parts::Parts;
+use crate::pattern::SEARCHED;
 use crate::source_file::{SourceFile, Syntax};
 use crate::table::HostRow;
 use crate::{
@@ -28,12 +30,15 @@ pub(crate) struct Collector<'m> {
     known: BTreeMap<(PlacePath, PluginKey), usize>,
     // One file can be read in several roles, for example if `.mcp.json` is a symlink to the settings.
     parts: BTreeMap<PlacePath, Parts>,
+    /// The directories that patterns may still be looked for in.
+    pub(crate) left_to_search: usize,
 }
 
 impl<'m> Collector<'m> {
     pub(crate) fn new(machine: &'m Machine<'m>, host: HostName, home: String, row: &'m HostRow) -> Self {
         let (installs, problems) = (Vec::new(), Vec::new());
-        Self { machine, host, home, row, installs, problems, known: BTreeMap::new(), parts: BTreeMap::new() }
+        let (known, parts) = (BTreeMap::new(), BTreeMap::new());
+        Self { machine, host, home, row, installs, problems, known, parts, left_to_search: SEARCHED }
     }
 
     /// Returns the inventory, or `None` if the host is not on this machine and the project has nothing of it.
@@ -403,15 +408,7 @@ pub(crate) fn absolute(machine: &Machine<'_>, path: &str) -> String {
 
 /// Returns an absolute path without `.` and `..`, which do not look at symlinks.
 pub(crate) fn clean(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            _ => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
+    PathText::new(&format!("/{path}")).normalized().to_string()
 }
 
 /// Returns a text of a record for a message: one line, at most 128 characters.

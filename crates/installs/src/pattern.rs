@@ -3,8 +3,8 @@
 use crate::EntryKind;
 use crate::collector::{Collector, join};
 
-/// The directories that one pattern is looked for in, so that a hostile one ends.
-const SEARCHED: usize = 512;
+/// The directories in which the patterns of a host are looked for, so that hostile ones end.
+pub(crate) const SEARCHED: usize = 4096;
 
 /// Returns `true` if a path has a character with a meaning in patterns.
 pub(crate) fn is_pattern(path: &str) -> bool {
@@ -17,7 +17,6 @@ pub(crate) fn expand(found: &mut Collector<'_>, pattern: &str) -> Result<Vec<Str
         return Err("brackets, braces and parentheses of a pattern are not expanded".to_owned());
     }
     let mut paths = vec![String::new()];
-    let mut left = SEARCHED;
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         if !is_pattern(part) {
             paths = paths.iter().map(|path| join(path, part)).collect();
@@ -25,7 +24,7 @@ pub(crate) fn expand(found: &mut Collector<'_>, pattern: &str) -> Result<Vec<Str
         }
         let mut next = Vec::new();
         for path in paths {
-            next.extend(matching(found, path, part, &mut left)?);
+            next.extend(matching(found, path, part)?);
         }
         paths = next;
     }
@@ -34,20 +33,16 @@ pub(crate) fn expand(found: &mut Collector<'_>, pattern: &str) -> Result<Vec<Str
 }
 
 /// Returns the paths that one component of a pattern stands for in a directory.
-fn matching(
-    found: &mut Collector<'_>,
-    directory: String,
-    part: &str,
-    left: &mut usize,
-) -> Result<Vec<String>, String> {
+fn matching(found: &mut Collector<'_>, directory: String, part: &str) -> Result<Vec<String>, String> {
     let is_deep = part == "**";
     // Any directories include none.
     let mut paths = if is_deep { vec![directory.clone()] } else { Vec::new() };
     let mut waiting = vec![directory];
     while let Some(directory) = waiting.pop() {
-        *left = left
+        found.left_to_search = found
+            .left_to_search
             .checked_sub(1)
-            .ok_or_else(|| format!("the pattern leads to more than {SEARCHED} directories"))?;
+            .ok_or_else(|| format!("the patterns of this host lead to more than {SEARCHED} directories"))?;
         let listed = if directory.is_empty() { "/" } else { &directory };
         for entry in found.entries(listed) {
             let path = join(&directory, &entry.name);

@@ -20,7 +20,7 @@ use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
 use crate::report::{
     Detail, View, approval, directory, inner_path, is_file, lowered, outside, problem, size, tier,
 };
-use crate::text::{command, count, row, run_text, wrapped};
+use crate::text::{capitalized, command, count, row, run_text, wrapped};
 use crate::verbs::shared::{self, PluginBytes};
 use plugward_loader::escape::line;
 
@@ -84,12 +84,6 @@ fn about_danger(plugin: &PluginReport, commands: &Commands, width: usize) -> Str
         }
     }
     out
-}
-
-/// Returns a fragment as the start of a sentence.
-fn capitalized(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 fn render(plugin: &PluginReport, view: &View<'_>) -> String {

@@ -1,5 +1,6 @@
 //! Builtins of the shell, and calls of functions.
 
+use plugward_types::Part;
 use std::rc::Rc;
 
 use super::programs::Call;
@@ -11,7 +12,7 @@ use crate::{CodeLanguage, CommandWord, OpenWord, OpenWordKind, ProgramRole, Star
 impl Reader<'_> {
     /// Reads a call of a builtin; returns `None` if the name is not one.
     pub(super) fn builtin(&mut self, name: &str, words: &[CommandWord], call: &Call) -> Read<Option<Values>> {
-        let arguments = words.get(1..).unwrap_or_default();
+        let arguments = words.rest(1);
         let operand = |at: usize| arguments.iter().filter(|word| !word.shown().starts_with('-')).nth(at);
         let known = matches!(name, "eval" | "source" | "." | "trap")
             || table().builtins.iter().any(|one| one == name);
@@ -175,7 +176,7 @@ impl Reader<'_> {
                     self.place.exits = true;
                 }
                 if let Some(at) = arguments.iter().position(|word| word.shown() == "--") {
-                    self.set_positional(arguments.get(at.saturating_add(1)..).unwrap_or_default());
+                    self.set_positional(arguments.rest(at.saturating_add(1)));
                 } else if arguments.first().is_some_and(|word| !word.shown().starts_with(['-', '+'])) {
                     self.set_positional(arguments);
                 }

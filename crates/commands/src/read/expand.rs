@@ -5,6 +5,7 @@ use crate::error::CommandError;
 use crate::syntax::{Operation, Piece, RemovedEnd, Word};
 use crate::word::{OPAQUE, Parts, WordPart, extend, literal, opaque_index, push};
 use crate::{CommandWord, PathText};
+use plugward_types::Part;
 
 /// What the shell does with the value of an expansion.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -147,7 +148,7 @@ impl Reader<'_> {
                 {
                     let rest = text.split_off(text.find('/').unwrap_or(text.len()));
                     let home = self.tilde(text);
-                    let rest = join(&[WordPart::Text(rest)], parts.get(1..).unwrap_or_default());
+                    let rest = join(&[WordPart::Text(rest)], parts.rest(1));
                     return Ok((
                         home.into_iter().map(|home| vec![join(&home, &rest)]).collect(),
                         Splitting::Joined,
@@ -276,13 +277,13 @@ impl Reader<'_> {
         if !self.opaque.is_empty() {
             for (at, c) in text.char_indices() {
                 if let Some(part) = opaque_index(c).and_then(|index| self.opaque.get(index)) {
-                    extend(&mut parts, plain(text.get(from..at).unwrap_or_default()));
+                    extend(&mut parts, plain(text.part(from..at)));
                     push(&mut parts, part.clone());
                     from = at.saturating_add(c.len_utf8());
                 }
             }
         }
-        let rest = text.get(from..).unwrap_or_default();
+        let rest = text.rest(from);
         if !rest.is_empty() || parts.is_empty() {
             extend(&mut parts, plain(rest));
         }
@@ -352,8 +353,8 @@ fn wildcards(text: &str) -> Parts {
     let brackets = text.find('[').is_some_and(|open| text.get(open..).is_some_and(|rest| rest.contains(']')));
     for piece in text.split_inclusive(['*', '?', '[']) {
         let (before, last) = match piece.char_indices().next_back() {
-            Some((at, last @ ('*' | '?'))) => (piece.get(..at).unwrap_or_default(), Some(last)),
-            Some((at, '[')) if brackets => (piece.get(..at).unwrap_or_default(), Some('[')),
+            Some((at, last @ ('*' | '?'))) => (piece.part(..at), Some(last)),
+            Some((at, '[')) if brackets => (piece.part(..at), Some('[')),
             _ => (piece, None),
         };
         if !before.is_empty() {
@@ -428,18 +429,18 @@ fn matches(pattern: &str, text: &str) -> bool {
         let next = text.chars().next();
         match (pattern.chars().next(), next) {
             (Some('*'), _) => {
-                pattern = pattern.get(1..).unwrap_or_default();
+                pattern = pattern.rest(1);
                 retry = Some((pattern, text));
             }
             (None, None) => return true,
             (Some(want), Some(is)) if want == '?' || want == is => {
-                pattern = pattern.get(want.len_utf8()..).unwrap_or_default();
-                text = text.get(is.len_utf8()..).unwrap_or_default();
+                pattern = pattern.rest(want.len_utf8());
+                text = text.rest(is.len_utf8());
             }
             _ => {
                 let Some((after, from)) = retry else { return false };
                 let Some(skipped) = from.chars().next() else { return false };
-                let from = from.get(skipped.len_utf8()..).unwrap_or_default();
+                let from = from.rest(skipped.len_utf8());
                 retry = Some((after, from));
                 (pattern, text) = (after, from);
             }

@@ -9,6 +9,7 @@ use crate::{
     CodeLanguage, CommandWord, OpenWord, OpenWordKind, PackageReference, PackageRegistry, RecipeTool,
     StartTarget,
 };
+use plugward_types::Part;
 
 impl Reader<'_> {
     /// Reads a call of an interpreter.
@@ -20,7 +21,7 @@ impl Reader<'_> {
         words: &[CommandWord],
         call: &Call,
     ) -> Read<()> {
-        let arguments = words.get(1..).unwrap_or_default();
+        let arguments = words.rest(1);
         if matches!(base, "bun" | "deno") && self.runtime(at, base, words)? {
             return Ok(());
         }
@@ -114,10 +115,10 @@ impl Reader<'_> {
             has_code |= matches!(name, "--run" | "--test");
             let takes = has(&one.values, &option) || (shell && text.len() > 2 && text.ends_with(['o', 'O']));
             if takes && !inline {
-                rest = rest.get(1..).unwrap_or_default();
+                rest = rest.rest(1);
             }
         }
-        let options = arguments.get(..arguments.len().saturating_sub(rest.len())).unwrap_or_default();
+        let options = arguments.part(..arguments.len().saturating_sub(rest.len()));
         // sed accepts options after its operands.
         self.loads(at, base, if one.operand == Operand::Data { arguments } else { options });
         if base == "node" {
@@ -226,7 +227,7 @@ impl Reader<'_> {
             let cluster = word.shown().len() > 2 && !word.shown().starts_with("--");
             let skipped = has(&one.values, word.shown()) || (cluster && word.shown().ends_with(['o', 'O']));
             let skipped = usize::from(skipped);
-            after = more.get(skipped..).unwrap_or_default();
+            after = more.rest(skipped);
         }
         let (word, after) = match own {
             Some(word) => (word, after),
@@ -248,7 +249,7 @@ impl Reader<'_> {
             // The value of `-i` can be an empty word.
             let from = operands.iter().take_while(|word| word.shown().is_empty()).count();
             scripts.extend(operands.get(from).cloned());
-            inputs = operands.get(from.saturating_add(1)..).unwrap_or_default();
+            inputs = operands.rest(from.saturating_add(1));
         }
         let texts: Vec<String> = scripts.iter().flat_map(CommandWord::literals).collect();
         for edit in texts.iter().flat_map(|text| text.split(['\n', ';', '{', '}'])) {
@@ -352,9 +353,9 @@ pub(crate) fn cut(word: &CommandWord, offset: usize) -> CommandWord {
     let cut = |parts: &[WordPart]| {
         let mut parts = parts.to_vec();
         if let Some(WordPart::Text(text)) = parts.first_mut() {
-            *text = text.get(offset..).unwrap_or_default().to_owned();
+            *text = text.rest(offset).to_owned();
         }
         parts
     };
-    CommandWord::new(word.shown().get(offset..).unwrap_or_default(), word.values().map(cut).collect())
+    CommandWord::new(word.shown().rest(offset), word.values().map(cut).collect())
 }

@@ -2,22 +2,17 @@
 
 use super::options::{named_values, values_of};
 use super::{Read, Reader, Values, cut};
-use crate::inner::{operand, option_values};
+use crate::inner::{Words, operand, option_values, text};
 use crate::table::{base_name, has, interpreter, loaders, table};
 use crate::word::WordPart;
 use crate::{
     CodeLanguage, CommandWord, OpenWord, OpenWordKind, PackageReference, PackageRegistry, PathText,
     ProgramRole, RecipeTool, StartTarget,
 };
+use plugward_types::Part;
 
 /// The options of uv with further packages.
 const WITH: [&str; 3] = ["--with", "--with-editable", "-w"];
-
-type Words<'w> = [Option<&'w str>];
-
-fn text<'w>(words: &Words<'w>, at: usize) -> &'w str {
-    words.get(at).copied().flatten().unwrap_or_default()
-}
 
 impl Reader<'_> {
     /// Records what package managers, package runners and project tools start. Returns `true` if the package is an
@@ -142,7 +137,8 @@ impl Reader<'_> {
         // An installation runs those of all workspaces.
         let in_workspaces =
             in_workspaces || table().lifecycles.iter().any(|one| has(&one.scripts, name.shown()));
-        self.target(at, StartTarget::Recipe { tool, name, files, in_workspaces });
+        let (assignments, arguments) = (Vec::new(), Vec::new());
+        self.target(at, StartTarget::Recipe { tool, name, files, in_workspaces, assignments, arguments });
     }
 
     /// Returns the files with recipes that a command names. Other tools than make run in the directory of the file.
@@ -228,7 +224,7 @@ impl Reader<'_> {
         };
         let verb = operand(texts, 1, &table().options.node);
         let next = verb.saturating_add(1);
-        self.lifecycle(at, tool, text(texts, verb), words.get(next..).unwrap_or_default());
+        self.lifecycle(at, tool, text(texts, verb), words.rest(next));
         match text(texts, verb) {
             "" if verb >= words.len() => {}
             "workspace" | "workspaces" if base == "yarn" => {
@@ -278,7 +274,7 @@ impl Reader<'_> {
             _ => (&options.uv, &["--from", "--spec"]),
         };
         let program = operand(texts, from, values);
-        let options = words.get(..program).unwrap_or_default();
+        let options = words.part(..program);
         if registry == PackageRegistry::PyPi {
             self.named_packages(at, options, &WITH, registry);
         }
@@ -290,7 +286,7 @@ impl Reader<'_> {
         } else if !named {
             self.reference(at, registry, Some(word));
         }
-        self.packaged(word, words.get(program.saturating_add(1)..).unwrap_or_default())
+        self.packaged(word, words.rest(program.saturating_add(1)))
     }
 
     /// Reads the call of a package that is an interpreter or a wrapper, such as `npx tsx@4 x.ts`.
@@ -348,7 +344,7 @@ impl Reader<'_> {
             ("uv", "run") => {
                 self.named_packages(at, words, &WITH, PackageRegistry::PyPi);
                 let program = operand(texts, next, values);
-                let options = texts.get(next..program).unwrap_or_default();
+                let options = texts.part(next..program);
                 let module = options.contains(&Some("-m")) || options.contains(&Some("--module"));
                 match words.get(program) {
                     Some(word) if module => self.target(at, StartTarget::Module(word.clone())),
@@ -369,7 +365,7 @@ impl Reader<'_> {
         registry: PackageRegistry,
     ) -> bool {
         let mut any = false;
-        for value in values_of(words.get(1..).unwrap_or_default(), names) {
+        for value in values_of(words.rest(1), names) {
             any = true;
             let local = value.literal().is_some_and(|text| text.starts_with(['.', '/']));
             if local { self.file(at, &value) } else { self.reference(at, registry, Some(&value)) }
@@ -391,28 +387,52 @@ impl Reader<'_> {
         let valued: Vec<&str> = valued.iter().map(String::as_str).collect();
         let values = option_values(texts, &valued);
         let before = |index: usize, by: usize| index.checked_sub(by).map_or("", |index| text(texts, index));
-        let mut any = false;
+        let directories = loaders(base).flat_map(|one| values_of(words, &one.directories));
+        let mut assignments: Vec<String> = directories
+            .filter_map(|directory| Some(format!(".INCLUDE_DIRS={}", directory.literal()?)))
+            .collect();
+        let mut recipes = Vec::new();
         for (index, word) in words.iter().enumerate().skip(1) {
             let name = text(texts, index);
             // `-j 4`, but `-j all`.
             let is_count =
                 matches!(before(index, 1), "-j" | "-l" | "--jobs" | "--load-average" | "--max-load")
                     && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-            let is_value = values.iter().any(|value| value.word == index && value.offset == 0)
-                || is_count
-                || before(index, 2) == "--set" && tool == RecipeTool::Just;
+            let is_set = before(index, 2) == "--set" && tool == RecipeTool::Just;
+            if is_set {
+                assignments.push(format!("{}={}", before(index, 1), word.shown()));
+            }
+            let is_value =
+                is_set || is_count || values.iter().any(|value| value.word == index && value.offset == 0);
             if name == "--" && tool == RecipeTool::Task {
                 break;
             }
+            if is_value || name.starts_with('-') {
+                continue;
+            }
             // The other words of just are further recipes, or arguments of the first one.
-            let is_argument = any && tool == RecipeTool::Just && word.literal().is_none();
-            if !is_value && !name.starts_with('-') && !crate::inner::is_assignment(name) && !is_argument {
-                self.recipe(at, tool, Some(word));
-                any = true;
+            let is_argument = !recipes.is_empty() && tool == RecipeTool::Just;
+            if name.find('=').is_some_and(|at| at > 0) {
+                assignments.extend(Some(name.to_owned()).filter(|_| !is_argument));
+            } else if !is_argument || word.literal().is_some() {
+                recipes.push((index, word));
             }
         }
-        if !any {
+        let first = self.line.programs.get(at).map_or(0, |program| program.starts.len());
+        for (_, word) in &recipes {
+            self.recipe(at, tool, Some(word));
+        }
+        if recipes.is_empty() {
             self.recipe(at, tool, None);
+        }
+        let Some(program) = self.line.programs.get_mut(at) else { return };
+        let mut indexes = recipes.into_iter().map(|(index, _)| index);
+        for target in program.starts.iter_mut().skip(first) {
+            let StartTarget::Recipe { assignments: found, arguments, .. } = target else { continue };
+            found.clone_from(&assignments);
+            let after =
+                indexes.next().filter(|_| tool == RecipeTool::Just).map(|index| index.saturating_add(1));
+            *arguments = after.and_then(|after| words.get(after..)).unwrap_or_default().to_vec();
         }
     }
 
@@ -435,7 +455,7 @@ impl Reader<'_> {
         match (base, text(&texts, verb)) {
             ("bun", "x") => drop(self.run_package(at, words, &texts, next, PackageRegistry::Npm)?),
             ("bun", "run") | ("deno", "run" | "serve" | "test" | "bench" | "install" | "compile") => {
-                let options = words.get(..target).unwrap_or_default();
+                let options = words.part(..target);
                 self.preloads(at, base, options);
                 match words.get(target) {
                     Some(word) if base == "deno" || is_script(word) => self.deno_target(at, word),
@@ -451,7 +471,7 @@ impl Reader<'_> {
             }
             ("deno", "task") => self.recipe(at, RecipeTool::Deno, words.get(target)),
             ("bun", verb) if table().lifecycles.iter().any(|one| has(&one.verbs, verb)) => {
-                self.lifecycle(at, RecipeTool::Bun, verb, words.get(next..).unwrap_or_default());
+                self.lifecycle(at, RecipeTool::Bun, verb, words.rest(next));
             }
             ("deno", "fmt" | "lint" | "check" | "cache" | "doc" | "info" | "upgrade" | "types")
             | (

@@ -6,6 +6,7 @@ use crate::inner::{InnerPart, inner, is_environment, option_texts};
 use crate::table::{self, Known, base_name, find, has};
 use crate::word::{Parts, WordPart, literal, pattern};
 use crate::{CodeLanguage, CommandWord, OpenWord, OpenWordKind, ProgramRole, StartTarget};
+use plugward_types::Part;
 
 /// The surroundings of one call.
 #[derive(Default)]
@@ -139,7 +140,7 @@ impl Reader<'_> {
             self.run_parts(at, words);
         }
         if has(&table::table().python_runners, base) {
-            self.python_script(at, base, words.get(1..).unwrap_or_default());
+            self.python_script(at, base, words.rest(1));
         }
         if self.package(at, base, words, &texts)? {
             return Ok(());
@@ -216,7 +217,7 @@ impl Reader<'_> {
         let is_find = matches!(base, "find" | "gfind" | "fd" | "fdfind");
         let appends = wrapper.is_some_and(|one| one.appends);
         let mut inner: Vec<CommandWord> = Vec::new();
-        for word in words.get(from..to).unwrap_or_default() {
+        for word in words.part(from..to) {
             let replaces = (is_find || appends) && word.shown().contains("{}");
             inner.push(if replaces { with_placeholder(word) } else { word.clone() });
         }
@@ -225,7 +226,7 @@ impl Reader<'_> {
         }
         let mut environment = call.environment.clone();
         let place = self.place.clone();
-        let options = words.get(1..from).unwrap_or_default();
+        let options = words.part(1..from);
         if let Some(wrapper) = wrapper {
             let assigned = options.iter().filter(|word| wrapper.assigns && is_environment(word.shown()));
             environment.extend(assigned.filter_map(assignment));
@@ -250,7 +251,7 @@ impl Reader<'_> {
         let is_env =
             words.first().and_then(CommandWord::literal).is_some_and(|name| base_name(&name) == "env");
         if is_env {
-            for more in words.get(word.saturating_add(1)..).unwrap_or_default() {
+            for more in words.rest(word.saturating_add(1)) {
                 let more = more
                     .values()
                     .map(|parts| super::expand::join(&[WordPart::Text(" ".to_owned())], parts))

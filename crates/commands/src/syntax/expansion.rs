@@ -5,6 +5,7 @@ use super::parser::Parser;
 use super::word::Quoting;
 use super::{Operation, Piece, RemovedEnd, Word};
 use crate::CommandError;
+use plugward_types::Part;
 
 impl Parser<'_, '_> {
     /// Parses an expansion, or a plain `$`.
@@ -22,7 +23,7 @@ impl Parser<'_, '_> {
             Some('(') => {
                 self.skip(1);
                 let script = self.nested()?;
-                let source = self.text.get(start..self.at).unwrap_or_default().to_owned();
+                let source = self.text.part(start..self.at).to_owned();
                 word.pieces.push(Piece::Output { script, source, quoted });
             }
             Some('{') => {
@@ -33,7 +34,7 @@ impl Parser<'_, '_> {
                 let length =
                     rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
                 self.skip(length);
-                let name = rest.get(..length).unwrap_or_default().to_owned();
+                let name = rest.part(..length).to_owned();
                 word.pieces.push(Piece::Variable { name, operation: Operation::None, quoted });
             }
             Some(special @ ('0'..='9' | '@' | '*' | '#' | '?' | '-' | '$' | '!')) => {
@@ -71,7 +72,7 @@ impl Parser<'_, '_> {
         let start = self.at;
         self.skip(2);
         let script = self.nested()?;
-        let source = self.text.get(start..self.at).unwrap_or_default().to_owned();
+        let source = self.text.part(start..self.at).to_owned();
         word.pieces.push(Piece::Process { script, source });
         Ok(())
     }
@@ -191,7 +192,7 @@ impl Parser<'_, '_> {
         let length = rest.bytes().take_while(named).count();
         let length =
             if length == 0 && rest.starts_with(['@', '*', '#', '?', '-', '$', '!']) { 1 } else { length };
-        let name = rest.get(..length).unwrap_or_default().to_owned();
+        let name = rest.part(..length).to_owned();
         self.skip(length);
         let mut name = name;
         if self.rest().starts_with('[') {
@@ -255,7 +256,7 @@ impl Parser<'_, '_> {
                     self.skip(1);
                     let rest = self.rest();
                     let end = rest.find('\'').unwrap_or(rest.len());
-                    word.push(rest.get(..end).unwrap_or_default(), Quoting::Quoted);
+                    word.push(rest.part(..end), Quoting::Quoted);
                     self.skip(end + 1);
                 }
                 Some('\\') => {
@@ -281,8 +282,8 @@ pub(super) fn argument(text: &str) -> Word {
     let mut word = Word::default();
     let mut rest = text;
     while let Some(at) = rest.find('$') {
-        word.push(rest.get(..at).unwrap_or_default(), Quoting::Quoted);
-        let tail = rest.get(at + 1..).unwrap_or_default();
+        word.push(rest.part(..at), Quoting::Quoted);
+        let tail = rest.rest(at + 1);
         let name_of = |text: &str, dots: bool| {
             let named = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || (dots && *byte == b'.');
             text.bytes().take_while(named).count()
@@ -297,7 +298,7 @@ pub(super) fn argument(text: &str) -> Word {
         rest = match inner {
             Some("/" | "pathSeparator") => {
                 word.push("/", Quoting::Quoted);
-                tail.get(end.map_or(0, |end| end + 1)..).unwrap_or_default()
+                tail.rest(end.map_or(0, |end| end + 1))
             }
             Some(inner) => {
                 let (name, after) = inner.split_at(name_of(inner, true));
@@ -312,11 +313,11 @@ pub(super) fn argument(text: &str) -> Word {
                         _ => Operation::Other(value),
                     },
                 );
-                tail.get(end.map_or(0, |end| end + 1)..).unwrap_or_default()
+                tail.rest(end.map_or(0, |end| end + 1))
             }
             None if plain > 0 && !tail.starts_with(|first: char| first.is_ascii_digit()) => {
-                variable(tail.get(..plain).unwrap_or_default(), Operation::None);
-                tail.get(plain..).unwrap_or_default()
+                variable(tail.part(..plain), Operation::None);
+                tail.rest(plain)
             }
             None => {
                 word.push("$", Quoting::Quoted);

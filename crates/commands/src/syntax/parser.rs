@@ -1,5 +1,6 @@
 //! Parses the grammar of commands.
 
+use plugward_types::Part;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -82,21 +83,21 @@ impl<'t, 'b> Parser<'t, 'b> {
 
     /// Marks the text as not readable from here.
     pub(super) fn fail(&mut self) {
-        self.problem = self.problem.or(Some(self.at.min(self.text.len())));
+        self.problem = self.problem.or(Some(self.at));
     }
 
     pub(super) fn rest(&self) -> &'t str {
-        self.text.get(self.at..).unwrap_or_default()
+        self.text.rest(self.at)
     }
 
     pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Skips bytes up to a boundary of characters.
+    /// Skips bytes up to a boundary of characters, at most to the end of the text.
     pub(super) fn skip(&mut self, bytes: usize) {
-        self.at = self.at.saturating_add(bytes);
-        while self.at < self.text.len() && !self.text.is_char_boundary(self.at) {
+        self.at = self.at.saturating_add(bytes).min(self.text.len());
+        while !self.text.is_char_boundary(self.at) {
             self.at = self.at.saturating_add(1);
         }
     }
@@ -522,11 +523,11 @@ impl<'t, 'b> Parser<'t, 'b> {
     fn assignment(&mut self) -> Parse<Option<Assignment>> {
         let rest = self.rest();
         let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        let name = rest.get(..length).unwrap_or_default();
+        let name = rest.part(..length);
         if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
             return Ok(None);
         }
-        let mut after = rest.get(length..).unwrap_or_default();
+        let mut after = rest.rest(length);
         let mut appends = false;
         if let Some(index) = after.strip_prefix('[') {
             let Some((index, more)) = index.split_once(']') else { return Ok(None) };
@@ -566,7 +567,7 @@ impl<'t, 'b> Parser<'t, 'b> {
     fn redirection(&mut self) -> Parse<Option<Redirection>> {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let mut after = rest.get(digits..).unwrap_or_default();
+        let mut after = rest.rest(digits);
         if let Some(inner) = after.strip_prefix('{').filter(|_| digits == 0) {
             // `{name}<file` stores the descriptor in a variable.
             let length =
@@ -587,7 +588,7 @@ impl<'t, 'b> Parser<'t, 'b> {
         if let "<<" | "<<-" = operator {
             let start = self.at;
             let word = self.word()?;
-            let quoted = self.text.get(start..self.at).is_some_and(|raw| raw.contains(['\'', '"', '\\']));
+            let quoted = self.text.part(start..self.at).contains(['\'', '"', '\\']);
             let target = Rc::new(OnceCell::new());
             let end = word.pieces.iter().map(|piece| match piece {
                 Piece::Text { text, .. } => text.as_str(),

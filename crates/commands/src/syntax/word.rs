@@ -4,6 +4,7 @@
 use super::parser::Parser;
 use super::{Piece, Word};
 use crate::CommandError;
+use plugward_types::Part;
 
 /// The most words that the braces of one word make. The limit bounds the work for nested braces.
 const BRACES: usize = 4096;
@@ -33,7 +34,7 @@ impl Parser<'_, '_> {
         if self.at == start {
             return Ok(Vec::new());
         }
-        let source = self.text.get(start..self.at).unwrap_or_default();
+        let source = self.text.part(start..self.at);
         let has_braces =
             |piece: &Piece| matches!(piece, Piece::Text { text, quoted: false } if text.contains('{'));
         if !word.pieces.iter().any(has_braces) {
@@ -92,7 +93,7 @@ impl Parser<'_, '_> {
                 _ => {
                     let plain = |c: char| !c.is_whitespace() && !";&|<>()\\'\"$`".contains(c);
                     let end = rest.find(|c| !plain(c)).unwrap_or(rest.len()).max(next.len_utf8());
-                    word.push(rest.get(..end).unwrap_or_default(), Quoting::Bare);
+                    word.push(rest.part(..end), Quoting::Bare);
                     self.skip(end);
                 }
             }
@@ -110,7 +111,7 @@ impl Parser<'_, '_> {
             rest.len()
         });
         self.skip(end + 1);
-        rest.get(..end).unwrap_or_default().to_owned()
+        rest.part(..end).to_owned()
     }
 
     /// Parses text in double quotes, after the opening one.
@@ -164,7 +165,7 @@ impl Parser<'_, '_> {
             _ => {
                 let rest = self.rest();
                 let end = rest.find(['\\', '$', '`', '"', '}']).unwrap_or(rest.len()).max(next.len_utf8());
-                word.push(rest.get(..end).unwrap_or_default(), Quoting::Quoted);
+                word.push(rest.part(..end), Quoting::Quoted);
                 self.skip(end);
                 Ok(())
             }
@@ -233,7 +234,7 @@ impl Parser<'_, '_> {
         let rest = self.rest();
         let length = rest.chars().take(digits).take_while(|c| c.is_digit(radix)).count();
         self.skip(length);
-        u32::from_str_radix(rest.get(..length).unwrap_or_default(), radix).unwrap_or_default()
+        u32::from_str_radix(rest.part(..length), radix).unwrap_or_default()
     }
 }
 
@@ -299,7 +300,7 @@ fn braces(source: &str) -> Option<(usize, usize, Vec<usize>)> {
             }
             '}' => {
                 if let Some((start, commas)) = open.pop() {
-                    let inner = source.get(start + 1..at).unwrap_or_default();
+                    let inner = source.part(start + 1..at);
                     if !commas.is_empty() || range(inner).is_some() {
                         return Some((start, at, commas));
                     }

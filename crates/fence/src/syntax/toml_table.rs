@@ -1,12 +1,13 @@
 //! Lookups in TOML documents with positions.
 
+use plugward_types::Part;
 use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Returns the line of a byte offset, from 1.
 pub(crate) fn line_at(text: &str, offset: usize) -> u32 {
-    let before = text.as_bytes().get(..offset).unwrap_or_default();
+    let before = text.as_bytes().part(..offset);
     let lines = before.split(|byte| *byte == b'\n').count().saturating_sub(1);
     u32::try_from(lines).unwrap_or(u32::MAX).saturating_add(1)
 }

@@ -20,9 +20,6 @@ const MARKETS: [&str; 5] = [
     ".agents/plugins/marketplace.json",
 ];
 
-/// The most marketplaces of one settings file.
-const MOST_MARKETS: usize = 1000;
-
 /// What the settings decide.
 #[derive(Default)]
 struct Settings {
@@ -91,7 +88,7 @@ impl Settings {
                 let state = if layer == InstallLayer::User { state } else { state.min(known) };
                 self.enabled.insert(id, (state, record));
             }
-            for member in found.members(path, root, "extraKnownMarketplaces").iter().take(MOST_MARKETS) {
+            for member in found.members(path, root, "extraKnownMarketplaces") {
                 let source = member.node().get("source").unwrap_or_else(|| member.node());
                 let text = |key: &str| source.get(key).and_then(JsonNode::as_str);
                 if let (Some("directory" | "local" | "file"), Some(path)) = (text("source"), text("path")) {

@@ -6,7 +6,7 @@ use plugward_manifest::json::{ParseLimits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{BaselineError, Baselines, ChangeClass, Classify, Facts, NewBaseline, TreeEntryKind};
 use plugward_tree_lock::Snapshot;
-use plugward_types::{Digest, Part};
+use plugward_types::{Digest, FileRole, Part};
 
 use crate::contents::audit::FileUse;
 use crate::contents::closure::Closure;
@@ -132,10 +132,10 @@ impl Material {
     pub(crate) fn used_files(&self) -> Option<impl Iterator<Item = (&str, FileUse, &[u8])>> {
         let is_scanned = self.snapshot.entries().all(|entry| self.uses.contains_key(entry.path()));
         is_scanned.then(|| {
-            self.uses.iter().filter_map(|(path, used)| {
-                let bytes = self.bytes(path).or_else(|| self.vcs.bytes(path))?;
-                Some((path.as_str(), *used, bytes))
-            })
+            let used = self.uses.iter();
+            let used = used.filter_map(|(path, used)| Some((path.as_str(), *used, self.bytes(path)?)));
+            let executed = FileUse { role: FileRole::Executed, is_manifest: false };
+            used.chain(self.vcs.contents().map(move |(path, bytes)| (path, executed, bytes)))
         })
     }
 

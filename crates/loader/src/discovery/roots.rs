@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use plugward_commands::PathText;
 use plugward_pinstore::DirectoryId;
 use plugward_sandbox_path::{FileKind, Jail};
 use plugward_types::PlacePath;
@@ -205,15 +206,7 @@ pub(crate) fn join(dir: &str, name: &str) -> String {
 
 /// Removes `.` of an absolute path, and each `..` with the component before it.
 pub(crate) fn normalized(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
+    PathText::new(&format!("/{path}")).normalized().to_string()
 }
 
 /// Returns the rest of a path inside a directory: `.` for the directory itself, `None` outside it.

@@ -1,6 +1,7 @@
 //! Directories without a manifest that a host may load nevertheless: skills, and directories in the layout of Claude
 //! Code.
 
+use plugward_installs::project_directory_names;
 use plugward_manifest::json::{self, JsonNode, ParseLimits};
 use plugward_manifest::{Dialect, Files as _, MapFiles, find_dialects};
 use plugward_sandbox_path::{FileKind, Jail, Listing, WalkLimits};
@@ -14,28 +15,8 @@ const PLUGINS: &str = "plugins";
 const HOOKS: &str = "hooks/hooks.json";
 const SERVERS: [&str; 2] = [".mcp.json", "mcp.json"];
 const LSP: &str = ".lsp.json";
-/// The directories of hosts, whose contents are rows of their own, and directories of packages and build results.
-const PASSED: [&str; 19] = [
-    ".agents",
-    ".claude",
-    ".codex",
-    ".copilot",
-    ".cursor",
-    ".factory",
-    ".gemini",
-    ".github",
-    ".goose",
-    ".grok",
-    ".kiro",
-    ".opencode",
-    ".pi",
-    ".qwen",
-    ".roo",
-    ".vscode",
-    ".windsurf",
-    "node_modules",
-    "target",
-];
+/// The directories of a host in a home directory, and of packages and build results.
+const PASSED: [&str; 3] = [".copilot", "node_modules", "target"];
 /// The entries that are read to find one command.
 const COMMANDS: WalkLimits = WalkLimits { entries: 2000, depth: 8 };
 
@@ -60,7 +41,8 @@ pub(crate) fn form_of(
     is_next_to: impl FnOnce() -> bool,
 ) -> Option<PlaceForm> {
     let path = inside(dir, &root.dir).unwrap_or(".");
-    if path.split('/').any(|name| PASSED.contains(&name)) {
+    // The contents of a host's directory are rows of their own.
+    if path.split('/').any(|name| PASSED.contains(&name) || project_directory_names().contains(name)) {
         return None;
     }
     if names.has_skill(&root.jail, dir) {

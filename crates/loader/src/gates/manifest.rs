@@ -45,7 +45,7 @@ pub(crate) fn gate(
     let (found, others) = for_hosts(found, place);
     let (mut read, mut outcome) = views(found);
     outcome.notices.extend(others);
-    for entry in unmerged(place, &read, options) {
+    for entry in unmerged(place, &read, &files, options) {
         let manifest = plugward_manifest::read(Dialect::Claude, &files, &at.with_entry(&entry));
         let (more, found) = views(vec![DialectResult { dialect: Dialect::Claude, manifest }]);
         read.extend(more.into_iter().map(|view| View { entry: Some(entry.clone()), ..view }));
@@ -56,13 +56,25 @@ pub(crate) fn gate(
     (read, outcome)
 }
 
-/// Returns the marketplace entries that no manifest of the directory merges, and that add something that runs.
-fn unmerged(place: &PluginPlace, views: &[View], options: &CheckOptions) -> Vec<MarketplaceEntry> {
+/// Returns the marketplace entries that no manifest of the directory merges, and that add something that runs. Claude Code
+/// also loads its standard directories, whatever other manifest is next to them.
+fn unmerged(
+    place: &PluginPlace,
+    views: &[View],
+    files: &TreeFiles<'_>,
+    options: &CheckOptions,
+) -> Vec<MarketplaceEntry> {
     if options.dialect.is_some_and(|only| !merges(only)) {
         return Vec::new();
     }
     let is_merged = views.iter().any(|view| merges(view.dialect));
-    let named = place.named.iter().filter(|named| !is_merged && named.entry.has_components());
+    let is_prompt = |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| extension == "md");
+    let has_layout = || {
+        [".mcp.json", "hooks/hooks.json"].iter().any(|file| files.get(file).is_some())
+            || ["commands", "agents"].iter().any(|directory| files.under(directory).any(is_prompt))
+    };
+    let adds = |entry: &MarketplaceEntry| entry.has_components() || has_layout();
+    let named = place.named.iter().filter(|named| !is_merged && adds(&named.entry));
     named.chain(&place.further).map(|listing| listing.entry.clone()).collect()
 }
 
@@ -83,7 +95,9 @@ pub(crate) fn ask_about_schema(one: &mut Examined, context: &Context<'_>) {
 
 /// Leaves out the broken manifests that no host of a recorded plugin reads, with a notice for each.
 fn for_hosts(found: Vec<DialectResult>, place: &PluginPlace) -> (Vec<DialectResult>, Vec<Notice>) {
-    let Some(installed) = place.installed.as_ref().filter(|one| one.keys.iter().all(is_recorded)) else {
+    let Some(installed) =
+        place.installed.as_ref().filter(|one| one.keys.iter().all(|key| key.placed().is_none()))
+    else {
         return (found, Vec::new());
     };
     let mut notices = Vec::new();
@@ -96,10 +110,6 @@ fn for_hosts(found: Vec<DialectResult>, place: &PluginPlace) -> (Vec<DialectResu
         notices.push(Notice::new("manifest/other-host", Gate::Manifest, message));
     }
     (read, notices)
-}
-
-const fn is_recorded(key: &PluginKey) -> bool {
-    key.placed().is_none()
 }
 
 /// Returns `true` if a host can read manifests of a dialect. Several hosts also load plugins made for Claude Code.
@@ -298,7 +308,8 @@ fn at<'a>(place: &'a PluginPlace, excluded: &'a [&'a str], options: &'a CheckOpt
     let path = place.real.as_str();
     let inside = path.strip_prefix('/').unwrap_or(path);
     // The last component of a cached plugin's path is a version.
-    let recorded = place.installed.as_ref().and_then(|one| one.keys.iter().find(|key| is_recorded(key)));
+    let recorded =
+        place.installed.as_ref().and_then(|one| one.keys.iter().find(|key| key.placed().is_none()));
     let name = recorded.map_or_else(|| place.real.name(), PluginKey::name);
     let at = PluginContext::for_directory(name).with_path(inside).with_excluded(excluded);
     let is_layout = matches!(place.form, PlaceForm::Layout | PlaceForm::Named(_));

@@ -223,7 +223,10 @@ fn events(decision: &UserDecision, pins: &PinStore) -> Vec<LedgerEvent> {
             let name = entry.id.clone().or_else(|| digest.clone()).unwrap_or_default();
             vec![decided(&name, Recorded::Refuse, Some("policy/revoked"), digest)]
         }
-        UserDecision::Unrevoke { what } => vec![decided(what, Recorded::Ask, None, None)],
+        UserDecision::Unrevoke { what } => {
+            // The code tells it apart from the end of a denial, which older versions recorded without one.
+            vec![decided(what, Recorded::Ask, Some("policy/revoked"), None)]
+        }
     }
 }
 

@@ -21,6 +21,8 @@ impl RecordedDenials {
     pub fn read(ledger: &LedgerFiles) -> Option<Self> {
         let mut found = Self::default();
         let mut has_records = false;
+        // Denials that older versions recorded as decisions.
+        let mut old: BTreeSet<String> = BTreeSet::new();
         let plan = VerifyPlan::new();
         let plan = match ledger.checkpoint() {
             Some(checkpoint) => plan.against(checkpoint.clone()),
@@ -29,6 +31,7 @@ impl RecordedDenials {
         let verified = ledger.verify(plan, &mut |record, _| match record.event() {
             Some(LedgerEvent::PluginDenied { plugin, digest }) => {
                 has_records = true;
+                old.remove(plugin);
                 found.0.insert(plugin.clone(), digest.clone());
             }
             Some(LedgerEvent::PluginUndenied { plugin }) => {
@@ -39,10 +42,11 @@ impl RecordedDenials {
             Some(LedgerEvent::Decision { workflow: None, plugin, outcome, codes, digest }) => match outcome {
                 LoadVerdict::Refuse if codes.iter().any(|code| code == "policy/denied") => {
                     has_records = true;
+                    old.insert(plugin.clone());
                     found.0.insert(plugin.clone(), digest.clone());
                 }
-                LoadVerdict::Ask => drop(found.0.remove(plugin)),
-                LoadVerdict::Refuse | LoadVerdict::Load => {}
+                LoadVerdict::Ask if codes.is_empty() && old.remove(plugin) => drop(found.0.remove(plugin)),
+                LoadVerdict::Ask | LoadVerdict::Refuse | LoadVerdict::Load => {}
             },
             Some(LedgerEvent::PinsStored { .. }) => has_records = true,
             _ => {}

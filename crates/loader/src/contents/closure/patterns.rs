@@ -1,5 +1,6 @@
 //! Paths with unknown parts, and the files that they can mean.
 
+use plugward_types::Part;
 use std::collections::BTreeSet;
 
 use plugward_commands::{
@@ -309,7 +310,7 @@ pub(super) fn glob(pattern: &[u8], name: &[u8]) -> bool {
             (Some(b'?'), Some(_)) => Some(1),
             // A set of characters; any character counts, since this can only add files.
             (Some(b'['), Some(_)) => {
-                let rest = pattern.get(at..).unwrap_or_default();
+                let rest = pattern.rest(at);
                 rest.iter().skip(2).position(|byte| *byte == b']').map(|end| end.saturating_add(3))
             }
             (Some(one), Some(other)) if one == other => Some(1),

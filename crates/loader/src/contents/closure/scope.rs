@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plugward_commands::{CommandContext, CommandLimits, PathText, TOP_LEVEL};
-use plugward_installs::{InstallContents, InstallKind};
+use plugward_installs::{InstallContents, InstallKind, project_directory_names};
 use plugward_manifest::{Dialect, RelativeBase};
 
 use super::place::{Landed, Places, directory, inside, normalized};
@@ -16,19 +16,6 @@ use crate::run::options::MachineFacts;
 pub(super) const PROJECT: &str = "/\u{1}project";
 /// Stands for the directory in which a plugin keeps its data.
 const DATA: &str = "/\u{1}data";
-/// The directories of hosts in a home directory.
-const HOST_DIRECTORIES: [&str; 10] = [
-    ".claude",
-    ".codex",
-    ".copilot",
-    ".cursor",
-    ".factory",
-    ".gemini",
-    ".grok",
-    ".kimi-code",
-    ".openclaw",
-    ".qwen",
-];
 /// The directories below which imports are not followed. Anyone who can write there already runs in the project's builds.
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "site-packages", "vendor", "target"];
 /// Scripts by which frameworks and build tools run the code of a project.
@@ -94,7 +81,7 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(place: &PluginPlace, context: &'a Context<'_>) -> Self {
         let machine = &context.options.machine;
-        let home = machine.home.as_ref().or(context.root.stops.first()).map(ToString::to_string);
+        let home = home(context);
         let installed = place.installed.as_deref();
         let parts = installed.is_some_and(|one| matches!(one.contents, InstallContents::Parts(_)));
         let real = place.real.to_string();
@@ -119,7 +106,9 @@ impl<'a> Scope<'a> {
             RowOwner::User => vec![base.clone()],
         };
         let mut hosts: Vec<String> = machine.host_directories.iter().map(ToString::to_string).collect();
-        hosts.extend(home.iter().flat_map(|home| HOST_DIRECTORIES.map(|name| format!("{home}/{name}"))));
+        hosts.extend(
+            home.iter().flat_map(|home| host_directories().map(move |name| format!("{home}/{name}"))),
+        );
         let is_plugin = installed.is_some_and(|one| one.kind == InstallKind::Plugin);
         // The clone of a marketplace is used as it is, and a copy of its plugins is elsewhere.
         let copied = |host: &String| {
@@ -322,6 +311,11 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Returns the home directory of the user.
+pub(crate) fn home(context: &Context<'_>) -> Option<String> {
+    context.options.machine.home.as_ref().or(context.root.stops.first()).map(ToString::to_string)
+}
+
 /// Returns the directory in which a host keeps the data of a plugin in its cache.
 fn data_of(host: &str, plugin: &str) -> Option<String> {
     let mut parts = inside(plugin, host)?.strip_prefix("plugins/cache/")?.split('/');
@@ -329,9 +323,14 @@ fn data_of(host: &str, plugin: &str) -> Option<String> {
     Some(format!("{host}/plugins/data/{name}-{market}"))
 }
 
+/// Returns the names of the directories of hosts, in a project or home directory.
+fn host_directories() -> impl Iterator<Item = &'static str> {
+    project_directory_names().iter().copied().chain([".copilot", ".openclaw"])
+}
+
 /// Returns the project with the directory of a host that contains a path.
 fn project_around(path: &str) -> Option<&str> {
-    let inner = HOST_DIRECTORIES.iter().filter_map(|name| path.find(&format!("/{name}/"))).min()?;
+    let inner = host_directories().filter_map(|name| path.find(&format!("/{name}/"))).min()?;
     path.get(..inner)
 }
 
@@ -339,7 +338,7 @@ fn project_around(path: &str) -> Option<&str> {
 fn project_of(file: &str) -> &str {
     let parent = directory(file);
     let name = parent.rsplit('/').next().unwrap_or_default();
-    if HOST_DIRECTORIES.contains(&name) { directory(parent) } else { parent }
+    if host_directories().any(|host| host == name) { directory(parent) } else { parent }
 }
 
 /// Returns `true` for the programs of a project's dependencies, which its package manager installs.
@@ -353,7 +352,7 @@ pub(super) fn is_dependency(path: &str) -> bool {
 }
 
 /// Returns a path relative to a directory, with `..` for each component that the two do not share.
-fn relative(from: &str, to: &str) -> String {
+pub(crate) fn relative(from: &str, to: &str) -> String {
     let parts =
         |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (from, to) = (parts(from), parts(to));
