@@ -492,6 +492,11 @@ pub(crate) fn proxy() -> Option<String> {
     ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].into_iter().find_map(env)
 }
 
+/// Returns the value of a variable that a setting names; an empty one counts as unset.
+pub(crate) fn named_variable(name: &str) -> Option<String> {
+    env(name)
+}
+
 /// Returns the environment variables of hosts that are not UTF-8, and so would be ignored.
 pub(crate) fn unreadable_variables() -> Vec<&'static str> {
     let names = [

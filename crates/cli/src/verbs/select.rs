@@ -99,6 +99,16 @@ pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Fail
     one(selector, &of_pins(Some(pins)), PINS_ONLY)
 }
 
+/// Returns the key of a plugin that does not exist any more: one of some keys, or the place that a path names.
+pub(crate) fn gone(selector: &str, mut keys: impl Iterator<Item = PluginKey>) -> Option<PluginKey> {
+    let Some(path) = path_of(selector) else {
+        return keys.find(|key| key.to_string() == selector || key.name() == selector);
+    };
+    let places: Vec<PluginKey> = places(&path).into_iter().map(PluginKey::Placed).collect();
+    let exists = places.iter().filter_map(PluginKey::placed).any(is_directory);
+    keys.find(|key| places.contains(key)).or_else(|| places.first().filter(|_| !exists).cloned())
+}
+
 /// Returns the project whose settings include a file or directory such as `site/.claude/settings.json`.
 fn project_with(place: &PlacePath) -> ProjectScope {
     let mut above = place.parent();

@@ -348,6 +348,7 @@ impl<'t> LayerReader<'t> {
                     self.refused(at, &format!("expected a number from 0 to {max}"), "write it without quotes")
                 }
             },
+            SettingKind::Text => self.text_of(value).map(SettingValue::Text),
             SettingKind::Word => {
                 let text = self.text_of(value)?;
                 let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
