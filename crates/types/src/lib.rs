@@ -8,6 +8,7 @@ mod digest;
 mod error;
 pub mod escape;
 mod finding;
+pub mod glob;
 pub mod hex;
 mod id;
 mod key;

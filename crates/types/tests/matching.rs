@@ -1,6 +1,6 @@
-//! Names that resemble others.
+//! Names that resemble others, and patterns.
 
-use plugward_types::{edit_distance, nearest};
+use plugward_types::{edit_distance, glob, nearest};
 
 #[test]
 fn distances_count_changes_and_swaps() {
@@ -32,4 +32,46 @@ fn a_third_of_the_characters_may_differ() {
     assert_eq!(nearest("goo", ["good", "goof"]), Some("good"));
     assert_eq!(nearest("unaporove", ["approve", "unapprove"]), Some("unapprove"));
     assert_eq!(nearest("goo", []), None);
+}
+
+#[test]
+fn a_star_matches_any_text() {
+    for (pattern, name) in [
+        ("claude:*@team", "claude:a@team"),
+        ("claude:*@team", "claude:a.b-c@team"),
+        ("claude:*", "claude:a"),
+        ("claude:*", "claude:a@team"),
+        ("*:*@*", "claude:a@team"),
+        ("claude:a*b*c@team", "claude:aXbXbc@team"),
+        ("claude:ab@team", "claude:ab@team"),
+        ("claude:a*@team", "claude:a@team"),
+        ("path:/srv/*", "path:/srv/a/b"),
+    ] {
+        assert!(glob::is_match(pattern, name), "{pattern} {name}");
+    }
+    for (pattern, name) in [
+        ("claude:*@team", "claude:a@team2"),
+        ("claude:*@team", "claude:a@te"),
+        ("claude:*@team", "claude:a"),
+        ("claude:*@team", "codex:a@team"),
+        ("claude:a", "claude:ab"),
+        ("path:/srv/*", "path:/srv"),
+        ("", "claude:a@team"),
+    ] {
+        assert!(!glob::is_match(pattern, name), "{pattern} {name}");
+    }
+}
+
+#[test]
+fn a_question_mark_is_a_character_of_a_shell_pattern_only() {
+    for (pattern, text) in [("?", "é"), ("a?c*", "abc"), ("*?", "a"), ("a*?c", "abbc"), ("?*?", "ab")] {
+        assert!(glob::is_shell_match(pattern, text), "{pattern} {text}");
+        assert!(!glob::is_match(pattern, text), "{pattern} {text}");
+    }
+    for (pattern, text) in [("?", ""), ("?", "ab"), ("a?", "a"), ("?*?", "a")] {
+        assert!(!glob::is_shell_match(pattern, text), "{pattern} {text}");
+    }
+    assert!(glob::is_match("a?", "a?") && glob::is_match("*", "") && glob::is_match("**", "a*"));
+    // A retry of every `*` would not end.
+    assert!(!glob::is_match(&("a*".repeat(50) + "b"), &"a".repeat(500)));
 }
