@@ -16,6 +16,7 @@ mod lines;
 mod named;
 mod nearest;
 mod part;
+pub mod pointer;
 mod rule;
 mod setting;
 mod time;

@@ -1,6 +1,6 @@
-//! Names that resemble others, and patterns.
+//! Names that resemble others, patterns, and JSON pointers.
 
-use plugward_types::{edit_distance, glob, nearest};
+use plugward_types::{edit_distance, glob, nearest, pointer};
 
 #[test]
 fn distances_count_changes_and_swaps() {
@@ -74,4 +74,13 @@ fn a_question_mark_is_a_character_of_a_shell_pattern_only() {
     assert!(glob::is_match("a?", "a?") && glob::is_match("*", "") && glob::is_match("**", "a*"));
     // A retry of every `*` would not end.
     assert!(!glob::is_match(&("a*".repeat(50) + "b"), &"a".repeat(500)));
+}
+
+#[test]
+fn keys_of_a_pointer_are_escaped() {
+    for (key, expected) in [("a/b", "/a~1b"), ("a~1", "/a~01"), ("~/", "/~0~1"), ("", "/")] {
+        assert_eq!(pointer::step("", key), expected);
+        assert_eq!(pointer::keys(expected), [key]);
+    }
+    assert_eq!(pointer::keys(""), [""; 0]);
 }
