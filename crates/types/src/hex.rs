@@ -135,6 +135,12 @@ pub fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |sum, digit| sum.checked_mul(16)?.checked_add(u32::from(value(*digit)?)))
 }
 
+/// Returns `true` if a text consists of exactly so many lower-case digits, the form of a commit or digest.
+#[must_use]
+pub fn is_lower(text: &str, count: usize) -> bool {
+    text.len() == count && text.bytes().all(|byte| DIGITS.contains(&byte))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
