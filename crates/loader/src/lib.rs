@@ -31,7 +31,7 @@ pub use plugward_tree_lock as tree_lock;
 pub use plugward_types::{
     Behavior, BehaviorEvidence, CalledName, Digest, FileRole, Finding, HostName, InstalledId, ParseError,
     Part, PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest, edit_distance,
-    escape, nearest,
+    escape, hex, nearest,
 };
 
 pub use contents::closure_facts::closure_paths;

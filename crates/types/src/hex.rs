@@ -77,6 +77,26 @@ pub fn percent(text: &[u8]) -> Option<u8> {
     decode_pair(text.strip_prefix(b"%")?.get(..2)?)
 }
 
+/// Returns a relative path as a URI reference, in which other bytes than `/` and the unreserved ones are `%41`.
+///
+/// # Examples
+/// ```
+/// assert_eq!(plugward_types::hex::percent_encode("a/b c.js"), "a/b%20c.js");
+/// ```
+#[must_use]
+pub fn percent_encode(path: &str) -> String {
+    let mut out = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.extend(digits_of(byte).map(|digit| char::from(digit.to_ascii_uppercase())));
+        }
+    }
+    out
+}
+
 /// Decodes digits of either case, with ASCII whitespace anywhere between them.
 ///
 /// Returns `None` if the number of digits is odd or another byte occurs.
