@@ -252,7 +252,7 @@ fn several(title: String, keys: &[&PluginKey]) -> Failure {
 fn not_found(selector: &str, all: &Candidates, otherwise: &str) -> Failure {
     let names = all.iter().flat_map(|(key, names)| names.iter().map(String::as_str).chain([key.name()]));
     let failure = Failure::usage(format!("no plugin named {selector}"));
-    let Some(near) = nearest(selector, names) else { return failure.help(otherwise) };
+    let Some(near) = plugward_loader::nearest(selector, names) else { return failure.help(otherwise) };
     let has = |(key, names): &(&PluginKey, &Vec<String>)| {
         key.name() == near || names.iter().any(|name| name == near)
     };
