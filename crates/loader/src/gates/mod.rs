@@ -121,7 +121,7 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
     }
     one.settle(Gate::Manifest, outcome);
     one.manifests = manifest::digests(&one.dialects, &snapshot);
-    one.vcs = vcs::read(&jail, &snapshot);
+    one.vcs = vcs::read(&one.place, &snapshot, context);
     let outcome = one.vcs.outcome();
     one.settle(Gate::Tree, outcome);
     if settings::gate(&mut one) == GateStep::Stop {

@@ -410,6 +410,7 @@ fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<SameContents<'a>> 
                 && agreed.facts.shared == facts.shared
                 && agreed.facts.entry == facts.entry
                 && agreed.facts.closure == facts.closure
+                && agreed.facts.vcs == facts.vcs
         })?;
         let trust = match agreed.via {
             PinOrigin::Tofu | PinOrigin::Moved => SameContentsPin::Tofu,

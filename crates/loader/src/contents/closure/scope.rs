@@ -79,7 +79,7 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(place: &PluginPlace, context: &'a Context<'_>) -> Self {
         let machine = &context.options.machine;
-        let home = machine.home.as_ref().or(context.root.stops.first()).map(ToString::to_string);
+        let home = home(context);
         let installed = place.installed.as_deref();
         let parts = installed.is_some_and(|one| matches!(one.contents, InstallContents::Parts(_)));
         let real = place.real.to_string();
@@ -309,6 +309,11 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Returns the home directory of the user.
+pub(crate) fn home(context: &Context<'_>) -> Option<String> {
+    context.options.machine.home.as_ref().or(context.root.stops.first()).map(ToString::to_string)
+}
+
 /// Returns the directory in which a host keeps the data of a plugin in its cache.
 fn data_of(host: &str, plugin: &str) -> Option<String> {
     let mut parts = inside(plugin, host)?.strip_prefix("plugins/cache/")?.split('/');
@@ -345,7 +350,7 @@ pub(super) fn is_dependency(path: &str) -> bool {
 }
 
 /// Returns a path relative to a directory, with `..` for each component that the two do not share.
-fn relative(from: &str, to: &str) -> String {
+pub(crate) fn relative(from: &str, to: &str) -> String {
     let parts =
         |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (from, to) = (parts(from), parts(to));
