@@ -250,7 +250,7 @@ pub(crate) fn nanoseconds() -> u64 {
 
 /// Returns the current day, for entries that expire.
 pub(crate) fn today() -> Option<Date> {
-    jiff::Timestamp::now().to_string().get(..10)?.parse().ok()
+    now().ok()?.day().parse().ok()
 }
 
 /// Returns 16 bytes of the system's random source.

@@ -30,7 +30,8 @@ pub use plugward_state_file as state_file;
 pub use plugward_tree_lock as tree_lock;
 pub use plugward_types::{
     Behavior, BehaviorEvidence, CalledName, Digest, FileRole, Finding, HostName, InstalledId, ParseError,
-    Part, PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest, escape,
+    Part, PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest, edit_distance,
+    escape, hex, nearest,
 };
 
 pub use contents::audit::audited_bytes;

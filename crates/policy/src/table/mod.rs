@@ -11,7 +11,7 @@ use plugward_types::{ApprovalRule, RawOutput, ScanAsk, StoreErrorRule, TrustMode
 use crate::command::RunRule;
 
 pub use key::{KeyError, SettingKey};
-pub(crate) use key::{check_name, check_selector, expected, in_backticks, matching, nearest};
+pub(crate) use key::{check_name, check_selector, expected, in_backticks, matching, nearest_help};
 
 /// The type of a setting, which also determines the order of its values.
 #[derive(Debug, Clone, Copy)]
