@@ -125,7 +125,7 @@ fn show(
         text.push_str(&wrapped(
             "",
             "  ",
-            &format!("An audit by {} found risk {}.", audit.model, audit.risk),
+            &format!("An audit by {} found risk {}.", escape::line(&audit.model), audit.risk),
             out.width,
         ));
     }

@@ -102,7 +102,8 @@ pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Fail
 /// Returns the key of a plugin that does not exist any more: one of some keys, or the place that a path names.
 pub(crate) fn gone(selector: &str, mut keys: impl Iterator<Item = PluginKey>) -> Option<PluginKey> {
     let Some(path) = path_of(selector) else {
-        return keys.find(|key| key.to_string() == selector || key.name() == selector);
+        let mut named = keys.filter(|key| key.to_string() == selector || key.name() == selector);
+        return named.next().filter(|_| named.next().is_none());
     };
     let places: Vec<PluginKey> = places(&path).into_iter().map(PluginKey::Placed).collect();
     let exists = places.iter().filter_map(PluginKey::placed).any(is_directory);

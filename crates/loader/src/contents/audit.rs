@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 
 use plugward_deep_audit::{AuditClaim, AuditFile, AuditSubject, AuditedBytes};
-use plugward_pinstore::Facts;
-use plugward_types::{Digest, FileRole, Finding};
+use plugward_pinstore::{ApprovedBytes, Facts};
+use plugward_types::{Digest, FileRole, Finding, TreeDigest};
 
 use crate::contents::hash::sha256;
 use crate::contents::material::entry_parts;
 use crate::contents::subject::Subject;
 
-/// The name under which the files outside a plugin that it runs are listed next to shared directories. No path has it.
-pub(crate) const CLOSURE: &str = "";
-/// The name of the marketplace entry of a plugin in a request.
-const ENTRY_FILE: &str = "marketplace.json";
+/// The names under which other contents than directories are listed next to shared directories, whose names begin with `..`.
+pub(crate) const CLOSURE: &str = "closure";
+const VCS: &str = "vcs";
+const ENTRY: &str = "entry";
+/// The name of the marketplace entry of a plugin in a request. No file of a plugin has it.
+const ENTRY_FILE: &str = "/marketplace.json";
 /// The fields of a manifest that say what the plugin is.
 const CLAIMS: [&str; 4] = ["name", "version", "description", "author"];
 
@@ -27,10 +29,23 @@ pub(crate) struct FileUse {
 /// Returns the contents that an audit of a plugin with these facts is about.
 #[must_use]
 pub fn audited_bytes(facts: &Facts) -> AuditedBytes {
-    let Facts { tree, shared, closure, entry, .. } = facts;
-    let outside = closure.iter().map(|digest| (CLOSURE.to_owned(), *digest));
-    let shared = shared.iter().map(|(name, digest)| (name.clone(), *digest));
-    AuditedBytes { tree: *tree, shared: shared.chain(outside).collect(), entry: *entry }
+    let Facts { tree, shared, closure, vcs, entry, .. } = facts;
+    let mut all = shared.clone();
+    all.extend(closure.map(|digest| (CLOSURE.to_owned(), digest)));
+    all.extend(vcs.map(|digest| (VCS.to_owned(), TreeDigest::from_bytes(*digest.as_bytes()))));
+    AuditedBytes { tree: *tree, shared: all, entry: *entry }
+}
+
+/// Returns the contents that an approval of a plugin with these facts is about: everything that an audit is about.
+pub(crate) fn approved_bytes(facts: &Facts) -> ApprovedBytes {
+    let AuditedBytes { tree, mut shared, entry } = audited_bytes(facts);
+    shared.extend(entry.map(|digest| (ENTRY.to_owned(), TreeDigest::from_bytes(*digest.as_bytes()))));
+    ApprovedBytes { tree, shared }
+}
+
+/// Returns `true` if a user names the digest to agree to the contents.
+pub(crate) fn is_named_to_agree(name: &str) -> bool {
+    name != VCS
 }
 
 impl Subject {
@@ -55,7 +70,7 @@ impl Subject {
             claims.extend(claims_of(path, bytes));
             let digest = sha256(bytes);
             let role = FileRole::Executed;
-            files.entry(path).or_insert(AuditFile { path, bytes, digest, role, is_manifest: true });
+            files.insert(path, AuditFile { path, bytes, digest, role, is_manifest: true });
         }
         Some(AuditSubject {
             bytes: audited_bytes(self.facts()),

@@ -3,15 +3,13 @@
 use std::collections::BTreeSet;
 
 use cap_std::fs::Dir;
-use plugward_pinstore::{
-    Approval, ApprovalCheck, Approvals, ApprovedBytes, ReviewedDigests, RulesChanged, StoreError,
-};
+use plugward_pinstore::{Approval, ApprovalCheck, Approvals, ReviewedDigests, RulesChanged, StoreError};
 use plugward_policy::{SettingId, SettingValue, TrustPolicy};
 use plugward_state_file::{Owner, StateError};
 use plugward_types::Digest;
 
 use super::passed;
-use crate::contents::audit::audited_bytes;
+use crate::contents::audit::{approved_bytes, audited_bytes};
 use crate::contents::subject::Subject;
 use crate::report::text::chain;
 use crate::report::{ApprovalReport, ApprovalState, AuditReport, Gate};
@@ -150,7 +148,7 @@ pub(crate) fn gate(
         }
     };
     let facts = subject.facts();
-    let actual = ApprovedBytes { tree: facts.tree, shared: facts.shared.clone() };
+    let actual = approved_bytes(facts);
     let rules = options.rules().digest();
     let check = approvals.map_or(ApprovalCheck::None, |approvals| {
         approvals.check(subject.key(), &subject.observed.called, &actual, options.max_risk, &rules)

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use plugward_deep_audit::{Audit, AuditedBytes, deciding_audit};
+use plugward_deep_audit::{Audit, AuditedBytes};
 use plugward_ledger::{LedgerEvent, LoadVerdict as Recorded};
 use plugward_pinstore::{
-    ApprovalDraft, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Change, ChangeOutcome,
-    DirectoryId, ObservedPlugin, Pin, PinState, ReviewedDigests, Revocation, Risk, Timestamp,
-    UnapproveOutcome,
+    ApprovalDraft, ApproveOutcome, AuditKind, AuditVerdict, Change, ChangeOutcome, DirectoryId,
+    ObservedPlugin, Pin, PinState, ReviewedDigests, Revocation, Risk, Timestamp, UnapproveOutcome,
 };
 use plugward_types::{CalledName, Digest, PluginKey, Severity, TreeDigest};
 
-use crate::contents::audit::audited_bytes;
+use crate::contents::audit::{approved_bytes, audited_bytes, is_named_to_agree};
 use crate::contents::hash::sha256;
 use crate::contents::subject::Subject;
 use crate::gates::approval::ApprovalStore;
@@ -322,10 +321,12 @@ impl ReviewedAudit<'_> {
         match self {
             Self::Deep(audit) => audit.is_about(bytes),
             Self::Static(reviewed) => {
-                let is_named = |tree: &TreeDigest| reviewed.outside.contains(tree);
+                let is_named = |(name, tree): (&String, &TreeDigest)| {
+                    !is_named_to_agree(name) || reviewed.outside.contains(tree)
+                };
                 bytes.tree == reviewed.tree
                     && bytes.entry == reviewed.entry
-                    && bytes.shared.values().all(is_named)
+                    && bytes.shared.iter().all(is_named)
             }
         }
     }
@@ -353,7 +354,7 @@ pub fn approve(
     let audits = approvals.audits().map_or(Ok(Vec::new()), |audits| audits.of_tree(&bytes.tree));
     let audits = audits.map_err(DecisionError::Store)?;
     let facts = subject.facts();
-    let in_hand = ApprovedBytes { tree: facts.tree, shared: facts.shared.clone() };
+    let in_hand = approved_bytes(facts);
     let (audit, kind, mut verdict) = match reviewed {
         ReviewedAudit::Deep(audit) => (audit.digest(), AuditKind::Deep, audit.verdict),
         ReviewedAudit::Static(_) => {
@@ -361,7 +362,8 @@ pub fn approve(
         }
     };
     let mut risk = Risk::of_findings(plugin.open_findings());
-    if let Some(audit) = deciding_audit(&audits, &bytes) {
+    let named = if let ReviewedAudit::Deep(audit) = reviewed { Some(audit) } else { None };
+    for audit in audits.iter().filter(|audit| audit.is_about(&bytes)).chain(named) {
         risk = risk.max(audit.risk);
         verdict = verdict.max(audit.verdict);
     }

@@ -349,8 +349,12 @@ fn base(subject: &Subject, approvals: &ApprovalStore, pins: &PinStore) -> Result
         let all = records.of_tree(&bytes.tree).map_err(|failure| shared::store_failure(&failure))?;
         audit = deciding_audit(&all, &bytes).cloned();
     }
-    match audit.as_ref().and_then(|audit| audit.base) {
-        Some(base) => find(&base),
-        None => Ok(audit),
-    }
+    let base = match audit.as_ref().and_then(|audit| audit.base) {
+        Some(base) => find(&base)?,
+        None => audit,
+    };
+    let Some(base) = base else { return Ok(None) };
+    // Asking again about the base can have found a higher risk.
+    let all = records.of_tree(&base.tree).map_err(|failure| shared::store_failure(&failure))?;
+    Ok(deciding_audit(&all, &base.bytes()).cloned())
 }

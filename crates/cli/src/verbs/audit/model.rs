@@ -44,6 +44,12 @@ impl Auditor {
             text(SettingId::AuditBaseUrl).ok_or_else(|| no_model("`audit.base_url` is not set"))?;
         let name = text(SettingId::AuditModel).ok_or_else(|| no_model("`audit.model` is not set"))?;
         let key = match text(SettingId::AuditApiKeyEnv) {
+            // Somebody can put the key itself here, which must not be printed.
+            Some(variable) if !is_name(&variable) => {
+                return Err(Failure::usage("`audit.api_key_env` is not the name of a variable")
+                    .code("audit/no-key")
+                    .help("store the key in a variable, and name it with capital letters, digits and `_`"));
+            }
             Some(variable) => Some(host::named_variable(&variable).ok_or_else(|| {
                 Failure::usage(format!("the variable {variable}, which audit.api_key_env names, is not set"))
                     .code("audit/no-key")
@@ -118,6 +124,12 @@ fn connect(
     Err(Failure::usage("this build has no clients for model servers")
         .code("audit/no-model")
         .help("build plugward with the feature `net`, or use --static"))
+}
+
+/// Returns `true` for a portable name of an environment variable.
+fn is_name(text: &str) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    text.bytes().all(is_word) && text.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
 }
 
 /// Returns the name and port of a URL.
