@@ -561,3 +561,67 @@ fn a_diff_ends_with_the_audits_of_both_versions() {
     let (_, audits) = text.split_once("\nAUDIT OF THE PINNED VERSION\n").unwrap();
     assert!(audits.starts_with("risk LOW") && audits.contains("\nAUDIT\nrisk MEDIUM"), "{text}");
 }
+
+/// A plugin whose hook runs a program outside its directory, listed with another hook in a marketplace.
+fn reaching() -> Home {
+    let home = Home::new();
+    let entry = r#"{"name":"reach","source":"./plugins/reach","hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo entry-hook"}]}]}}"#;
+    let market = format!(r#"{{"name":"m","owner":{{"name":"o"}},"plugins":[{entry}]}}"#);
+    home.write(".claude-plugin/marketplace.json", &market);
+    home.write("plugins/reach/.claude-plugin/plugin.json", r#"{"name":"reach","version":"1.0.0"}"#);
+    let hook = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"python3 ${CLAUDE_PLUGIN_ROOT}/../../tools/t.py"}]}]}}"#;
+    home.write("plugins/reach/hooks/hooks.json", hook);
+    home.write("plugins/reach/marketplace.json", r#"{"note":"nothing"}"#);
+    home.write("tools/t.py", "print(1)\n");
+    home
+}
+
+#[test]
+fn an_approval_covers_entry_and_files_outside() {
+    const R: &str = "plugins/reach";
+    let market = ".claude-plugin/marketplace.json";
+    for (file, old, new) in [("tools/t.py", "1", "2"), (market, "echo entry-hook", "echo another")] {
+        let home = reaching();
+        let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+        set(&home, &server, "");
+        let found = audit(&home, &[R, "--in", "."]);
+        assert!(server.requests()[0].contains("echo entry-hook"), "{:?}", server.requests());
+        let approve = ["approve", R, "--in", ".", "--audit", &digest(&found)];
+        assert_eq!(exit(&home, &approve), 0, "{}", errors(&home, &approve));
+        let check = ["check", "--cfg", "plugins.approval=required", "."];
+        assert_eq!(exit(&home, &check), 0, "{}", errors(&home, &check));
+        let text = std::fs::read_to_string(home.path(file)).unwrap();
+        home.write(file, &text.replace(old, new));
+        let text = out(&home, &["check", "--cfg", "plugins.approval=required", "--format", "json", "."]);
+        assert!(text.contains("approval/"), "{file} {text}");
+    }
+}
+
+#[test]
+fn a_named_audit_counts_with_the_worst_advice() {
+    let home = word_count();
+    let server = Server::start(|canaries| {
+        ModelScript::Text(reply("LOW", canaries).replace("\"verdict\":\"approve\"", "\"verdict\":\"reject\""))
+    });
+    set(&home, &server, "");
+    let rejected = digest(&audit(&home, &[P]));
+    assert_eq!(exit(&home, &["approve", P, "--audit", &rejected]), 5);
+    let better = audited(&home, "LOW");
+    assert_eq!(exit(&home, &["approve", P, "--audit", &better]), 5);
+}
+
+#[test]
+fn masked_code_that_nothing_names_is_listed() {
+    let home = word_count();
+    let (head, tail) = ("-----BEGIN PRIVATE ", "-----END PRIVATE ");
+    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDUMzv7d1kLZ\n".repeat(8);
+    home.write(
+        &format!("{P}/helper.py"),
+        &format!("CERT = \"\"\"{head}KEY-----\n{body}{tail}KEY-----\n\"\"\"\n"),
+    );
+    let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+    set(&home, &server, "");
+    let found = audit(&home, &[P]);
+    assert!(found["audit"]["floors"].as_array().unwrap().contains(&json!("masked")), "{found}");
+    assert_eq!(found["audit"]["risk"], "HIGH");
+}
