@@ -44,7 +44,7 @@ impl Auditor {
             text(SettingId::AuditBaseUrl).ok_or_else(|| no_model("`audit.base_url` is not set"))?;
         let name = text(SettingId::AuditModel).ok_or_else(|| no_model("`audit.model` is not set"))?;
         let key = match text(SettingId::AuditApiKeyEnv) {
-            // Somebody can put the key itself here, which must not be printed.
+            // A user can put the key itself here, which must not be printed.
             Some(variable) if !is_name(&variable) => {
                 return Err(Failure::usage("`audit.api_key_env` is not the name of a variable")
                     .code("audit/no-key")

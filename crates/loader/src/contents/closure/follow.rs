@@ -1,5 +1,6 @@
 //! What a file that runs imports, sources or starts.
 
+use plugward_types::Part;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -313,7 +314,7 @@ impl Collector<'_> {
                 || matches!(name.as_str(), "." | "..");
             // An import is an address, whose query names no other file.
             let end = name.find(['?', '#']).filter(|_| is_path).unwrap_or(name.len());
-            let name = name.get(..end).unwrap_or_default();
+            let name = name.head(end);
             // `NODE_PATH` names directories of packages.
             if !is_path {
                 self.package_import(name, here, start);

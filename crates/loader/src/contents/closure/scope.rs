@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use plugward_commands::{CommandContext, CommandLimits, PathText, TOP_LEVEL};
 use plugward_installs::{DEPENDENCY_PROGRAMS, InstallContents, InstallKind, project_directory_names};
 use plugward_manifest::{Dialect, RelativeBase};
+use plugward_types::Part;
 
 use super::place::{Landed, Places, directory, inside, normalized};
 use crate::discovery::discover::PluginPlace;
@@ -356,5 +357,5 @@ pub(crate) fn relative(from: &str, to: &str) -> String {
     let (from, to) = (parts(from), parts(to));
     let shared = from.iter().zip(&to).take_while(|(one, two)| one == two).count();
     let ups = from.len().saturating_sub(shared);
-    format!("{}{}", "../".repeat(ups), to.get(shared..).unwrap_or_default().join("/"))
+    format!("{}{}", "../".repeat(ups), to.rest(shared).join("/"))
 }
