@@ -1,0 +1,77 @@
+//! The error of a start.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::codes;
+
+/// The step of a start that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LaunchErrorKind {
+    /// The specification of the start is not valid. Nothing was recorded or started.
+    Spec,
+    /// The start could not be recorded. Nothing was started.
+    Record,
+    /// The system did not start the program.
+    Exec,
+    /// A file could not be copied, or a program could not be waited for.
+    Io,
+}
+
+impl LaunchErrorKind {
+    /// Returns the stable code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Spec => "launch/spec",
+            Self::Record => "launch/record",
+            Self::Exec => "launch/exec",
+            Self::Io => "launch/io",
+        }
+    }
+}
+
+/// The error of a start, or of waiting for a program.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct LaunchError {
+    kind: LaunchErrorKind,
+    message: String,
+    source: Option<io::Error>,
+}
+
+impl LaunchError {
+    /// Creates an error of the specification.
+    pub(crate) fn spec(message: impl Into<String>) -> Self {
+        Self { kind: LaunchErrorKind::Spec, message: message.into(), source: None }
+    }
+
+    /// Returns a function that adds the kind and the failed step to a system error.
+    pub(crate) fn from_io(
+        kind: LaunchErrorKind,
+        step: impl Into<String>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let message = step.into();
+        move |source| Self { kind, message, source: Some(source) }
+    }
+
+    /// Returns the step that failed.
+    #[must_use]
+    pub const fn kind(&self) -> LaunchErrorKind {
+        self.kind
+    }
+
+    /// Returns the stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    /// Returns the next step for the user.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        codes::help(self.code())
+    }
+}

@@ -1,0 +1,117 @@
+//! A started program and its end.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::error::{LaunchError, LaunchErrorKind};
+use crate::group::ProcessGroup;
+use crate::report::LaunchReport;
+
+/// A started program. Dropping it kills the process group.
+#[derive(Debug)]
+pub struct RunningProgram {
+    child: Child,
+    group: ProcessGroup,
+    report: LaunchReport,
+}
+
+/// The step of [`RunningProgram::end`] after which the program exited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum EndStep {
+    /// It exited by itself, or at the end of its standard input.
+    Input,
+    /// It exited after TERM.
+    Term,
+    /// It was killed.
+    Kill,
+}
+
+/// The end of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProgramEnd {
+    /// The exit code. `None` if a signal ended the program.
+    pub code: Option<i32>,
+    /// The signal that ended the program.
+    pub signal: Option<i32>,
+    /// The step after which it exited.
+    pub step: EndStep,
+}
+
+impl RunningProgram {
+    pub(crate) fn new(child: Child, report: LaunchReport) -> Self {
+        Self { group: ProcessGroup::of(&child), child, report }
+    }
+
+    /// Returns the description of the start.
+    #[must_use]
+    pub const fn report(&self) -> &LaunchReport {
+        &self.report
+    }
+
+    /// Takes the standard input. [`end`](Self::end) can then no longer close it.
+    pub const fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
+    }
+
+    /// Takes the standard output.
+    pub const fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// Takes the standard error.
+    pub const fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// Hands the process over to a caller that ends its group, whose id is that of the process.
+    #[must_use]
+    pub fn into_child(mut self) -> Child {
+        self.group.release();
+        self.child
+    }
+
+    /// Waits until the program exits. Returns `true` if it exited in time.
+    ///
+    /// # Errors
+    /// `launch/io` if the program is not known to the system, because the host ignores SIGCHLD or reaps child
+    /// processes that it did not start.
+    pub fn wait(&self, limit: Duration) -> Result<bool, LaunchError> {
+        self.group.wait(limit).map_err(failed("wait for the program"))
+    }
+
+    /// Ends the program and its process group: closes stdin, waits, sends TERM, waits, sends KILL.
+    ///
+    /// Each wait is half of `grace`, so that KILL follows after `grace`. If `grace` is zero, the group is killed
+    /// at once. Processes that the program leaves in its group are killed in any case.
+    ///
+    /// Pipes that the caller did not take are not read meanwhile. A program that waits until its output is read
+    /// is ended by a signal.
+    ///
+    /// # Errors
+    /// `launch/io` if the program cannot be waited for, or does not exit 2 seconds after KILL.
+    pub fn end(mut self, grace: Duration) -> Result<ProgramEnd, LaunchError> {
+        drop(self.take_stdin());
+        let half = grace / 2;
+        let step = if self.wait(half)? {
+            EndStep::Input
+        } else if grace.is_zero() {
+            EndStep::Kill
+        } else {
+            self.group.signal(Signal::TERM);
+            if self.wait(grace.saturating_sub(half))? { EndStep::Term } else { EndStep::Kill }
+        };
+        let status = self.group.kill().and_then(|()| self.child.wait()).map_err(failed("end the program"))?;
+        self.group.release();
+        Ok(ProgramEnd { code: status.code(), signal: status.signal(), step })
+    }
+}
+
+fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LaunchError {
+    LaunchError::from_io(LaunchErrorKind::Io, step)
+}
