@@ -1,0 +1,13 @@
+//! The proxy between a host and an MCP server.
+
+mod item;
+mod later;
+mod listing;
+mod message;
+mod opening;
+mod pins;
+mod session;
+
+pub use item::{ClientCapabilities, Item, ItemKind, MAX_ITEMS, Offer};
+pub use pins::{ItemDiff, ItemState, NewItemRule, OfferCheck, OfferDiff, PinnedOffer, PinnedSet};
+pub use session::{ProxySession, ProxyStep};
