@@ -27,6 +27,13 @@ pub(crate) fn check(line: &[u8]) -> Result<&str, ProtocolError> {
     }
 }
 
+/// Reads a checked text. The parser's own limit is below [`MAX_DEPTH`].
+pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> serde_json::Result<T> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    T::deserialize(&mut reader)
+}
+
 fn not_json(error: &serde_json::Error) -> ProtocolErrorKind {
     let text = error.to_string();
     // A line has no other line, so only the column helps.

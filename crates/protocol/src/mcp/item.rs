@@ -62,7 +62,10 @@ pub struct Item {
 
 impl Item {
     /// Creates an item from the JSON that the server sent.
-    pub(crate) fn new(kind: ItemKind, json: Value) -> Result<Self, ProtocolError> {
+    ///
+    /// # Errors
+    /// `mcp/answer` without a name, and `mcp/not-i-json`.
+    pub fn new(kind: ItemKind, json: Value) -> Result<Self, ProtocolError> {
         let key = if kind == ItemKind::Template { "uriTemplate" } else { "name" };
         let name = match (kind, json.get(key).and_then(Value::as_str)) {
             (ItemKind::Instructions, _) => String::new(),
@@ -178,12 +181,11 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Creates an offer. An item that occurs twice counts once.
-    pub(crate) fn new(
-        items: Vec<Item>,
-        client: ClientCapabilities,
-        complete: Completeness,
-    ) -> Result<Self, ProtocolError> {
+    /// Creates a complete offer. An item that occurs twice counts once.
+    ///
+    /// # Errors
+    /// `mcp/duplicate-item` and `mcp/too-many`.
+    pub fn new(items: Vec<Item>, client: ClientCapabilities) -> Result<Self, ProtocolError> {
         let mut labels = BTreeMap::new();
         let mut once: Vec<Item> = Vec::new();
         for item in items {
@@ -198,7 +200,12 @@ impl Offer {
         if once.len() > MAX_ITEMS {
             return Err(ProtocolErrorKind::TooMany.into());
         }
-        Ok(Self { items: once, client, complete: complete == Completeness::Complete })
+        Ok(Self { items: once, client, complete: true })
+    }
+
+    /// Creates an offer without the other items of the server.
+    pub(crate) fn partial(items: Vec<Item>, client: ClientCapabilities) -> Result<Self, ProtocolError> {
+        Ok(Self { complete: false, ..Self::new(items, client)? })
     }
 
     /// Returns the items, in the order of the server.
@@ -235,11 +242,4 @@ impl Offer {
         // Strings and numbers that were read from JSON always have a canonical form.
         digest(&[b"plugward-mcp-key-1\n", &serde_json_canonicalizer::to_vec(&json).unwrap_or_default()])
     }
-}
-
-/// Whether an offer has all items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Completeness {
-    Complete,
-    Partial,
 }

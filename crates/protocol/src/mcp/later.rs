@@ -3,12 +3,13 @@
 use serde::Deserialize;
 
 use crate::error::{ProtocolError, ProtocolErrorKind};
-use crate::mcp::item::{Completeness, ItemKind, MAX_ITEMS, Offer, label};
+use crate::mcp::item::{ItemKind, MAX_ITEMS, Offer, label};
 use crate::mcp::listing::{MAX_BYTES, Page, ServerFacts};
 use crate::mcp::message::{INVALID_REQUEST, Id, Request, WITHHELD, answer, error};
 use crate::mcp::opening::{DISCOVER, INITIALIZE};
 use crate::mcp::pins::OfferCheck;
-use crate::mcp::session::{Judgment, LaterList, ProxySession, ProxyStep};
+use crate::mcp::session::ProxySession;
+use crate::mcp::state::{Judgment, LaterList, ProxyStep};
 
 /// What the answer to a request of the host is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl ProxySession {
         if result.len() > MAX_BYTES || self.offered.len().saturating_add(count) > MAX_ITEMS {
             return Err(ProtocolErrorKind::TooMany.into());
         }
-        Ok((Offer::new(items, self.client.clone(), Completeness::Partial)?, is_last))
+        Ok((Offer::partial(items, self.client.clone())?, is_last))
     }
 
     /// Passes a list in which each item was judged.

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde_json::{Map, Value, json};
 
 use crate::error::{ProtocolError, ProtocolErrorKind, shown};
+use crate::json as strict;
 use crate::mcp::item::{Item, ItemKind, ListNames, MAX_ITEMS};
 use crate::mcp::message::{Id, NO_METHOD, Request, code_of};
 
@@ -130,7 +131,7 @@ impl ServerFacts {
 fn members(method: &'static str, result: &str, known: &[&str]) -> Result<Map<String, Value>, ProtocolError> {
     let fault = |fault: String| ProtocolErrorKind::Answer { method, fault };
     let members: Map<String, Value> =
-        serde_json::from_str(result).map_err(|_invalid| fault("not an object".to_owned()))?;
+        strict::read(result).map_err(|_invalid| fault("not an object".to_owned()))?;
     let folded = |key: &str| key.to_lowercase().to_uppercase();
     for key in members.keys() {
         if known.iter().any(|name| name != key && folded(name) == folded(key)) {

@@ -13,6 +13,8 @@ use crate::json;
 pub(crate) const WITHHELD: i32 = -32001;
 /// The code of an error for a message at the wrong time or in the wrong form.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
+/// The code of an error for an answer that cannot be read.
+pub(crate) const INTERNAL_ERROR: i32 = -32603;
 /// The code of an error for a line that is not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
 /// The code of an error for a method that does not exist.
@@ -35,7 +37,7 @@ impl Id {
 
     /// Reads an id. Escapes are resolved, so that an id has one text.
     fn read(raw: &RawValue) -> Option<Self> {
-        Self::of_value(&serde_json::from_str(raw.get()).ok()?)
+        Self::of_value(&json::read(raw.get()).ok()?)
     }
 
     pub(crate) fn of_value(value: &Value) -> Option<Self> {
@@ -59,7 +61,7 @@ impl Request {
 
     /// Reads parameters. Members that are not asked for are not looked at.
     pub(crate) fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
-        serde_json::from_str(self.params.as_deref()?).ok()
+        json::read(self.params.as_deref()?).ok()
     }
 }
 
@@ -106,7 +108,7 @@ impl Message {
     }
 
     fn of_members(text: &str) -> Result<Self, ProtocolError> {
-        let members: Members<'_> = serde_json::from_str(text).map_err(|error| invalid(&error.to_string()))?;
+        let members: Members<'_> = json::read(text).map_err(|error| invalid(&error.to_string()))?;
         let id = members.id.map(|id| Id::read(id).ok_or_else(|| invalid("`id` is not a string or number")));
         let params = members.params.map(one_line);
         match (id.transpose()?, members.method) {
@@ -124,6 +126,12 @@ impl Message {
             (None, None) => Err(invalid("neither `id` nor `method`")),
         }
     }
+}
+
+/// Returns the id in a line that is not strict enough to pass.
+pub(crate) fn id_of(line: &[u8]) -> Option<Id> {
+    let members: Members<'_> = serde_json::from_slice(line).ok()?;
+    members.id.and_then(Id::read).filter(|_| members.method.is_none())
 }
 
 fn invalid(fault: &str) -> ProtocolError {
@@ -163,5 +171,5 @@ pub(crate) fn code_of(error: &str) -> Option<i64> {
     struct Code {
         code: i64,
     }
-    serde_json::from_str::<Code>(error).ok().map(|error| error.code)
+    json::read::<Code>(error).ok().map(|error| error.code)
 }

@@ -7,7 +7,9 @@ mod message;
 mod opening;
 mod pins;
 mod session;
+mod state;
 
 pub use item::{ClientCapabilities, Item, ItemKind, MAX_ITEMS, Offer};
 pub use pins::{ItemDiff, ItemState, NewItemRule, OfferCheck, OfferDiff, PinnedOffer, PinnedSet};
-pub use session::{ProxySession, ProxyStep};
+pub use session::ProxySession;
+pub use state::ProxyStep;

@@ -6,11 +6,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::error::ProtocolError;
-use crate::mcp::item::{ClientCapabilities, Completeness, Item, ItemKind, Offer};
+use crate::mcp::item::{ClientCapabilities, Item, ItemKind, Offer};
 use crate::mcp::listing::{Listing, ServerFacts};
 use crate::mcp::message::{INVALID_REQUEST, Id, NO_METHOD, Request, answer, code_of, error, notification};
-use crate::mcp::pins::ItemState;
-use crate::mcp::session::{Judgment, OwnRequest, Phase, ProxySession, ProxyStep};
+use crate::mcp::session::ProxySession;
+use crate::mcp::state::{Judgment, OwnRequest, Phase, ProxyStep};
 
 pub(crate) const INITIALIZE: &str = "initialize";
 pub(crate) const DISCOVER: &str = "server/discover";
@@ -68,7 +68,7 @@ impl ProxySession {
             (Request { id: self.own_id(), method: DISCOVER.to_owned(), params }, DISCOVER)
         };
         self.client = ClientCapabilities::new(client);
-        self.unknown = if self.pinned.is_new_for(&self.client) { ItemState::New } else { ItemState::Added };
+        self.unknown = self.pinned.unknown_for(&self.client);
         let (answered, result, listing) = (false, None, Listing::default());
         self.phase = Phase::Opening(Box::new(Opening { request, answered, meta, result, listing }));
         self.send(own, method, now)
@@ -130,7 +130,7 @@ impl ProxySession {
             return self.send(request, method, now);
         }
         let items = core::mem::take(&mut opening.listing.items);
-        match Offer::new(items, self.client.clone(), Completeness::Complete) {
+        match Offer::new(items, self.client.clone()) {
             Ok(offer) => self.judge(offer, Judgment::Complete),
             Err(fault) => self.fail(fault),
         }
@@ -153,7 +153,7 @@ impl ProxySession {
             .filter(|item| item.kind() == ItemKind::Instructions)
             .cloned()
             .collect();
-        match Offer::new(items, self.client.clone(), Completeness::Partial) {
+        match Offer::partial(items, self.client.clone()) {
             Ok(offer) => self.judge(offer, Judgment::Instructions),
             Err(fault) => self.fail(fault),
         }

@@ -112,6 +112,12 @@ impl PinnedOffer {
         expected.filter(|label| !offered.contains(*label)).cloned().collect()
     }
 
+    /// Returns the differences between an offer and the pins.
+    #[must_use]
+    pub fn diff(&self, offer: &Offer) -> OfferDiff {
+        OfferDiff::new(offer, &self.known(), self.unknown_for(offer.client()))
+    }
+
     pub(crate) fn known(&self) -> KnownItems {
         let mut known = KnownItems::new();
         for (label, digest) in self.sets.iter().flat_map(|set| &set.items) {
@@ -120,37 +126,11 @@ impl PinnedOffer {
         known
     }
 
-    /// Returns `true` if unknown names are new: without a pin, or if the client has a capability that no pin knows.
-    pub(crate) fn is_new_for(&self, client: &ClientCapabilities) -> bool {
+    /// Returns the state of unknown names: new without a pin, or if the client has a capability that no pin knows.
+    pub(crate) fn unknown_for(&self, client: &ClientCapabilities) -> ItemState {
         let is_pinned = |name: &String| self.sets.iter().any(|set| set.capabilities.contains(name));
-        self.sets.is_empty() || !client.names().iter().all(is_pinned)
-    }
-}
-
-/// Compares an offer with known items. `unknown` is the state of unknown names.
-pub(crate) fn check(offer: &Offer, known: &KnownItems, unknown: ItemState, rule: NewItemRule) -> OfferCheck {
-    let mut positions: BTreeMap<ItemKind, usize> = BTreeMap::new();
-    let mut items = Vec::new();
-    for item in offer.items() {
-        let position = positions.entry(item.kind()).or_default();
-        *position = position.saturating_add(1);
-        let state = match known.get(&item.label()) {
-            Some(digests) if digests.contains(&item.digest()) => continue,
-            Some(_) => ItemState::Changed,
-            None => unknown,
-        };
-        let (kind, name, position) = (item.kind(), item.name().to_owned(), *position);
-        items.push(ItemDiff { kind, name, position, state, digest: item.digest() });
-    }
-    if items.is_empty() {
-        return OfferCheck::Same;
-    }
-    let all_new = items.iter().all(|item| item.state == ItemState::New);
-    let diff = OfferDiff { items };
-    match rule {
-        NewItemRule::Pin if all_new => OfferCheck::Pinned,
-        NewItemRule::Ask if all_new => OfferCheck::Ask(diff),
-        NewItemRule::Pin | NewItemRule::Ask | NewItemRule::Refuse => OfferCheck::Changed(diff),
+        let is_known = !self.sets.is_empty() && client.names().iter().all(is_pinned);
+        if is_known { ItemState::Added } else { ItemState::New }
     }
 }
 
@@ -180,6 +160,37 @@ impl OfferCheck {
 }
 
 impl OfferDiff {
+    /// Compares an offer with known items. `unknown` is the state of unknown names.
+    pub(crate) fn new(offer: &Offer, known: &KnownItems, unknown: ItemState) -> Self {
+        let mut positions: BTreeMap<ItemKind, usize> = BTreeMap::new();
+        let mut items = Vec::new();
+        for item in offer.items() {
+            let position = positions.entry(item.kind()).or_default();
+            *position = position.saturating_add(1);
+            let state = match known.get(&item.label()) {
+                Some(digests) if digests.contains(&item.digest()) => continue,
+                Some(_) => ItemState::Changed,
+                None => unknown,
+            };
+            let (kind, name, position) = (item.kind(), item.name().to_owned(), *position);
+            items.push(ItemDiff { kind, name, position, state, digest: item.digest() });
+        }
+        Self { items }
+    }
+
+    /// Judges the differences, without a scan.
+    pub fn check(self, rule: NewItemRule) -> OfferCheck {
+        if self.items.is_empty() {
+            return OfferCheck::Same;
+        }
+        let all_new = self.items.iter().all(|item| item.state == ItemState::New);
+        match rule {
+            NewItemRule::Pin if all_new => OfferCheck::Pinned,
+            NewItemRule::Ask if all_new => OfferCheck::Ask(self),
+            NewItemRule::Pin | NewItemRule::Ask | NewItemRule::Refuse => OfferCheck::Changed(self),
+        }
+    }
+
     fn text(&self) -> String {
         let parts: Vec<String> = ItemState::ALL
             .iter()

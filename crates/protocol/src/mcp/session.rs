@@ -6,75 +6,18 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use crate::error::{ProtocolError, ProtocolErrorKind};
+use crate::json;
 use crate::mcp::item::{ClientCapabilities, ItemKind, Offer};
 use crate::mcp::later::Purpose;
 use crate::mcp::message::{
-    INVALID_REQUEST, Id, Message, PARSE_ERROR, Request, WITHHELD, answer, error, notification,
+    INTERNAL_ERROR, INVALID_REQUEST, Id, Message, PARSE_ERROR, Request, WITHHELD, answer, error, id_of,
+    notification,
 };
-use crate::mcp::opening::Opening;
-use crate::mcp::pins::{ItemState, KnownItems, NewItemRule, OfferCheck, PinnedOffer, check};
+use crate::mcp::pins::{ItemState, KnownItems, NewItemRule, OfferCheck, OfferDiff, PinnedOffer};
+use crate::mcp::state::{Judgment, OwnRequest, Phase, ProxyStep};
 
 /// How many requests may be without an answer. A server that does not answer must not fill the memory.
 const MAX_OPEN: usize = 10_000;
-
-/// What the caller must do, in this order.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "every caller must handle a new step")]
-pub enum ProxyStep {
-    /// Write the line to the server.
-    ToServer(String),
-    /// Write the line to the host.
-    ToHost(String),
-    /// Judge the offer, and call [`ProxySession::judged`] before any other method. The check is what the pins say. If it is
-    /// [`OfferCheck::Pinned`], scan the texts first; without a danger, pin the offer.
-    Judge(Offer, OfferCheck),
-    /// A later list was withheld for these differences. The session goes on, without calls until a list is as pinned.
-    ListWithheld(Offer, OfferCheck),
-    /// End the server. The host has got the error; without one, the judged offer was withheld.
-    EndServer(Option<ProtocolError>),
-}
-
-/// Where a session is.
-#[derive(Debug)]
-pub(crate) enum Phase {
-    /// Before the first request of the host.
-    Start,
-    /// Until the offer is judged.
-    Opening(Box<Opening>),
-    /// Messages pass.
-    Open,
-    /// Each request is answered with this text.
-    Ended(String),
-}
-
-/// The part of an offer that the caller judges now.
-#[derive(Debug)]
-pub(crate) enum Judgment {
-    /// The instructions, while a list waits for the host.
-    Instructions(Offer),
-    /// All items.
-    Complete(Offer),
-    /// New items of a later list, whose answer is kept.
-    Later { offer: Offer, list: LaterList },
-}
-
-/// The answer to a list of the host.
-#[derive(Debug)]
-pub(crate) struct LaterList {
-    pub(crate) id: Id,
-    pub(crate) kind: ItemKind,
-    pub(crate) is_first: bool,
-    pub(crate) is_last: bool,
-    pub(crate) result: String,
-}
-
-/// A request of the proxy itself.
-#[derive(Debug)]
-pub(crate) struct OwnRequest {
-    pub(crate) id: Id,
-    pub(crate) method: &'static str,
-    pub(crate) sent: Instant,
-}
 
 /// The proxy between a host and an MCP server.
 ///
@@ -183,7 +126,7 @@ impl ProxySession {
             request: serde_json::Value,
         }
         if method == "notifications/cancelled" {
-            let cancelled = params.and_then(|params| serde_json::from_str::<Cancelled>(params).ok());
+            let cancelled = params.and_then(|params| json::read::<Cancelled>(params).ok());
             let Some(id) = cancelled.and_then(|cancelled| Id::of_value(&cancelled.request)) else {
                 return Vec::new();
             };
@@ -207,7 +150,7 @@ impl ProxySession {
             Err(_) if is_batch(line) => {
                 return vec![ProxyStep::ToServer(error(None, INVALID_REQUEST, "batches are not supported"))];
             }
-            Err(_banner) => return Vec::new(),
+            Err(fault) => return self.unreadable_answer(line, fault),
         };
         match message {
             _ if matches!(self.phase, Phase::Ended(_)) => Vec::new(),
@@ -228,6 +171,17 @@ impl ProxySession {
                 }
             }
         }
+    }
+
+    /// Answers a request whose answer cannot be read, so that nobody waits for it. Other lines, such as banners, are dropped.
+    fn unreadable_answer(&mut self, line: &[u8], fault: ProtocolError) -> Vec<ProxyStep> {
+        let Some(id) = id_of(line) else { return Vec::new() };
+        if self.own.as_ref().is_some_and(|own| own.id == id) {
+            return self.fail(fault);
+        }
+        let is_open = self.open.remove(&id).is_some();
+        let line = error(Some(&id), INTERNAL_ERROR, &fault.to_string());
+        is_open.then_some(ProxyStep::ToHost(line)).into_iter().collect()
     }
 
     fn server_request(&mut self, request: Request) -> Vec<ProxyStep> {
@@ -289,7 +243,7 @@ impl ProxySession {
 
     /// Compares an offer with what is known.
     pub(crate) fn check(&self, offer: &Offer) -> OfferCheck {
-        check(offer, &self.known, self.unknown, self.rule)
+        OfferDiff::new(offer, &self.known, self.unknown).check(self.rule)
     }
 
     /// Returns when [`ProxySession::check_deadline`] must be called.
