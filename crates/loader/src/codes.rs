@@ -125,6 +125,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("session/command", "write one of the commands in `plugward session --help`"),
     ("session/line", "write one command per line, as UTF-8 text of at most 64 KiB"),
     ("session/plugin", "write the id of a plugin, as `list` prints it"),
+    ("launch/digest", "find out what changed the file after it was checked; nothing was started"),
     ("mint/no-record", "provide a state directory for the ledger; no plugin loads without a record"),
     #[cfg(not(feature = "minisign"))]
     ("lock/signer", "build with the feature `minisign`, or remove `lock.signers` from your settings"),
@@ -175,6 +176,8 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_hooks::CODES,
         plugward_lifecycle::CODES,
         plugward_deep_audit::CODES,
+        plugward_launch::CODES,
+        plugward_protocol::CODES,
     ]
     .concat();
     all.sort_unstable();
@@ -206,6 +209,8 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
         "tree/",
     ];
     let mut all = reasons();
-    all.retain(|(code, _)| gates.iter().any(|gate| code.starts_with(gate)));
+    all.retain(|row| {
+        gates.iter().any(|gate| row.0.starts_with(gate)) && !plugward_protocol::CODES.contains(row)
+    });
     all
 }

@@ -1,0 +1,7 @@
+//! Starts command plugins from their checked bytes, and exchanges messages with them.
+
+mod pipes;
+mod program;
+
+pub use pipes::{SessionEnd, SessionError, SessionInterrupt, SessionOutput, SessionPipes};
+pub use program::{CheckedProgram, ProgramError};
