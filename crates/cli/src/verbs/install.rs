@@ -37,7 +37,7 @@ pub(crate) fn install(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Res
 }
 
 /// Returns what a user has to know before a third-party plugin is installed.
-fn explanation(registry: &Registry, name: &str) -> String {
+pub(crate) fn explanation(registry: &Registry, name: &str) -> String {
     let Some(entry) = registry.named(name) else { return String::new() };
     let repository = entry.repository.as_ref().map(|url| format!(" Its repository is {}.", line(url)));
     format!(

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod codes;
+pub(crate) mod command;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod decide;
