@@ -43,16 +43,12 @@ pub struct LaunchError {
 }
 
 impl LaunchError {
-    /// Creates an error of the specification.
-    pub(crate) fn spec(message: impl Into<String>) -> Self {
-        Self { kind: LaunchErrorKind::Spec, message: message.into(), source: None }
+    pub(crate) const fn spec(message: String) -> Self {
+        Self { kind: LaunchErrorKind::Spec, message, source: None }
     }
 
     /// Returns a function that adds the kind and the failed step to a system error.
-    pub(crate) fn from_io(
-        kind: LaunchErrorKind,
-        step: impl Into<String>,
-    ) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn from_io(kind: LaunchErrorKind, step: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let message = step.into();
         move |source| Self { kind, message, source: Some(source) }
     }

@@ -37,12 +37,12 @@ impl ProcessGroup {
 
     /// Waits until the first process exits, and does not reap it. Returns `true` if it exited in time.
     pub(crate) fn wait(&self, limit: Duration) -> io::Result<bool> {
-        let deadline = after(limit);
+        let started = now();
         loop {
             if self.has_ended()? {
                 return Ok(true);
             }
-            let left = deadline.saturating_duration_since(now());
+            let left = limit.saturating_sub(started.elapsed());
             if left.is_zero() {
                 return Ok(false);
             }
@@ -77,8 +77,9 @@ impl ProcessGroup {
             std::thread::sleep(left.min(TICK));
             return Ok(());
         };
-        let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&timeout)) {
+        // A time that is too long for the system is no limit.
+        let timeout = Timespec::try_from(left).ok();
+        match poll(&mut [PollFd::new(exit, PollFlags::IN)], timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -99,13 +100,6 @@ impl Drop for ProcessGroup {
 )]
 fn now() -> Instant {
     Instant::now()
-}
-
-/// Returns the time after a wait. A wait of more than a year is one of a year, which no clock exceeds.
-fn after(wait: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(31_536_000);
-    let now = now();
-    now.checked_add(wait.min(YEAR)).unwrap_or(now)
 }
 
 /// Opens a handle that becomes readable when the program exits, if the system has one.

@@ -20,12 +20,13 @@ pub struct LaunchReport {
 
 impl LaunchReport {
     pub(crate) fn new(program: &Program<'_>, access: Access) -> Self {
-        let (path, digest, reason) = match *program {
-            Program::Sealed(sealed) => (None, Some(*sealed.digest()), None),
-            Program::Copy { path, reason } => (Some(path.to_owned()), None, reason.map(str::to_owned)),
-            Program::System { path } => (Some(path.to_owned()), None, None),
+        let (form, path, digest, reason) = match *program {
+            Program::Sealed(sealed) => (ProgramForm::Sealed, None, Some(*sealed.digest()), None),
+            Program::Copy { path, reason } => (ProgramForm::Copy, Some(path), None, reason),
+            Program::System { path } => (ProgramForm::System, Some(path), None, None),
         };
-        Self { form: program.form(), path, digest, reason, access }
+        let (path, reason) = (path.map(str::to_owned), reason.map(str::to_owned));
+        Self { form, path, digest, reason, access }
     }
 
     /// Returns the enforced properties as words: `bytes` if the program has the checked bytes.

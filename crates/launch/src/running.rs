@@ -1,8 +1,7 @@
 //! A started program and its end.
 
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -17,30 +16,6 @@ pub struct RunningProgram {
     child: Child,
     group: ProcessGroup,
     report: LaunchReport,
-}
-
-/// The step of [`RunningProgram::end`] after which the program exited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum EndStep {
-    /// It exited by itself, or at the end of its standard input.
-    Input,
-    /// It exited after TERM.
-    Term,
-    /// It was killed.
-    Kill,
-}
-
-/// The end of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ProgramEnd {
-    /// The exit code. `None` if a signal ended the program.
-    pub code: Option<i32>,
-    /// The signal that ended the program.
-    pub signal: Option<i32>,
-    /// The step after which it exited.
-    pub step: EndStep,
 }
 
 impl RunningProgram {
@@ -95,20 +70,16 @@ impl RunningProgram {
     ///
     /// # Errors
     /// `launch/io` if the program cannot be waited for, or does not exit 2 seconds after KILL.
-    pub fn end(mut self, grace: Duration) -> Result<ProgramEnd, LaunchError> {
+    pub fn end(mut self, grace: Duration) -> Result<ExitStatus, LaunchError> {
         drop(self.take_stdin());
-        let half = grace / 2;
-        let step = if self.wait(half)? {
-            EndStep::Input
-        } else if grace.is_zero() {
-            EndStep::Kill
-        } else {
+        let half = grace.checked_div(2).unwrap_or_default();
+        if !self.wait(half)? && !grace.is_zero() {
             self.group.signal(Signal::TERM);
-            if self.wait(grace.saturating_sub(half))? { EndStep::Term } else { EndStep::Kill }
-        };
+            self.wait(grace.saturating_sub(half))?;
+        }
         let status = self.group.kill().and_then(|()| self.child.wait()).map_err(failed("end the program"))?;
         self.group.release();
-        Ok(ProgramEnd { code: status.code(), signal: status.signal(), step })
+        Ok(status)
     }
 }
 

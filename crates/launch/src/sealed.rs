@@ -10,9 +10,8 @@ use crate::error::{LaunchError, LaunchErrorKind};
 /// It can be started any number of times. The memory is freed with the last process that uses it.
 ///
 /// # Guarantees
-/// The digest was computed after the memory file was sealed, so it is the digest of the bytes that run. The
-/// seals apply to every process, also to those of the same user and of root. Libraries and the dynamic loader
-/// are not part of it.
+/// The digest is that of the bytes that run: it was computed after the memory file was sealed. The seals apply
+/// to every process, also to those of the same user and of root.
 #[derive(Debug)]
 pub struct SealedProgram {
     memory: File,
@@ -31,8 +30,8 @@ pub enum SealCheck {
         /// The SHA-256 of the copy.
         found: [u8; 32],
     },
-    /// The file cannot run from memory. A private copy on disk can, and has to be compared with the digest
-    /// when it is made.
+    /// The file cannot run from memory, and was not compared. [`copy_program`](crate::copy_program) makes and
+    /// compares a copy that can run.
     NotExecutable {
         /// The reason, for [`Program::Copy`](crate::Program::Copy).
         why: String,
@@ -67,121 +66,76 @@ impl SealedProgram {
 #[cfg(target_os = "linux")]
 mod system {
     use std::fs::File;
-    use std::io::{self, Write as _};
+    use std::io;
     use std::os::unix::fs::FileExt as _;
 
     use rustix::fs::{Access, AtFlags, CWD, MemfdFlags, SealFlags};
     use rustix::io::Errno;
-    use sha2::{Digest as _, Sha256};
 
     use super::{SealCheck, SealedProgram};
+    use crate::copy::{copy_bytes, digest};
 
-    /// The name of the memory file in `/proc`, which confines nothing.
-    const NAME: &str = "plugward";
-    /// The size of the buffer, which fits the cache of a processor core.
-    const CHUNK: usize = 128 << 10;
-    /// The largest program that is copied into memory. Memory files cannot be swapped out on most systems, so
-    /// a larger one could take the memory of other programs.
+    /// The largest program that is copied into memory, where it takes the space of other programs.
     const LARGEST: u64 = 1 << 30;
     const ELF: &[u8] = b"\x7fELF";
 
-    /// Copies, seals, and only then hashes. A hash of the bytes on their way would leave a window in which
-    /// another process of the user writes to the memory file through `/proc`.
+    /// Copies, seals, and only then hashes. Until the seals are set, another process of the user can write to the
+    /// memory file through `/proc`.
     pub(super) fn seal(file: &File, expected: &[u8; 32]) -> io::Result<SealCheck> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return not_executable("it is not a regular file");
+            return Ok(not_executable("it is not a regular file"));
         }
         if metadata.len() > LARGEST {
-            return not_executable("it is larger than 1 GiB");
+            return Ok(not_executable("it is larger than 1 GiB"));
         }
         let mut magic = [0; ELF.len()];
         if file.read_at(&mut magic, 0)? < ELF.len() || magic != ELF {
-            return not_executable("it is a script or has another format than ELF");
+            return Ok(not_executable("it is a script or has another format than ELF"));
         }
         let memory = match memory_file() {
             Ok(memory) => memory,
             Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(error.into()),
-            Err(error) => return not_executable(&format!("the system refuses memory files: {error}")),
+            Err(error) => return Ok(not_executable(&format!("the system refuses memory files: {error}"))),
         };
-        // A file that grows is copied up to its first length. If that is not what was checked, it differs.
-        copy(file, &memory, metadata.len())?;
+        copy_bytes(file, &memory, metadata.len())?;
         let seals = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
         rustix::fs::fcntl_add_seals(&memory, seals)?;
-        let digest = digest(&memory)?;
-        if digest != *expected {
-            return Ok(SealCheck::Differs { found: digest });
+        let found = digest(&memory)?;
+        if found != *expected {
+            return Ok(SealCheck::Differs { found });
         }
-        let program = SealedProgram { memory, digest };
-        // Looks through the path that the child process will use. It fails without `/proc`, on a mount that
-        // forbids execution, and if a security module forbids it.
+        let program = SealedProgram { memory, digest: found };
+        // The path is the one that the child process executes. It needs `/proc`, and a security module can deny it.
         match rustix::fs::accessat(CWD, program.path(), Access::EXEC_OK, AtFlags::empty()) {
             Ok(()) => Ok(SealCheck::Sealed(program)),
-            Err(error) => not_executable(&format!("the system does not execute memory files: {error}")),
+            Err(error) => Ok(not_executable(&format!("the system does not execute memory files: {error}"))),
         }
     }
 
-    fn not_executable(why: &str) -> io::Result<SealCheck> {
-        Ok(SealCheck::NotExecutable { why: why.to_owned() })
+    fn not_executable(why: &str) -> SealCheck {
+        SealCheck::NotExecutable { why: why.to_owned() }
     }
 
     /// Creates an executable memory file, which is close-on-exec.
     fn memory_file() -> Result<File, Errno> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        // Linux 6.3 and later need the flag if `vm.memfd_noexec` is 1. Older ones do not know it, and always
-        // create executable files.
-        let created = match rustix::fs::memfd_create(NAME, flags | MemfdFlags::EXEC) {
-            Err(Errno::INVAL) => rustix::fs::memfd_create(NAME, flags),
+        // Linux before 6.3 does not know the flag, and its memory files are executable. Later ones need it if
+        // `vm.memfd_noexec` is 1.
+        let created = match rustix::fs::memfd_create("plugward", flags | MemfdFlags::EXEC) {
+            Err(Errno::INVAL) => rustix::fs::memfd_create("plugward", flags),
             created => created,
         };
         created.map(File::from)
-    }
-
-    fn copy(from: &File, mut to: &File, length: u64) -> io::Result<()> {
-        chunks(from, length, |chunk| to.write_all(chunk))
-    }
-
-    fn digest(memory: &File) -> io::Result<[u8; 32]> {
-        let mut hasher = Sha256::new();
-        chunks(memory, u64::MAX, |chunk| {
-            hasher.update(chunk);
-            Ok(())
-        })?;
-        Ok(hasher.finalize().into())
-    }
-
-    /// Reads a file from its start to its end, or up to a length, without its cursor.
-    fn chunks(
-        file: &File,
-        length: u64,
-        mut take: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut buffer = vec![0; CHUNK];
-        let mut at = 0_u64;
-        loop {
-            let count = match file.read_at(&mut buffer, at) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                count => count?,
-            };
-            let left = usize::try_from(length.saturating_sub(at)).unwrap_or(usize::MAX);
-            let Some(chunk) = buffer.get(..count.min(left)).filter(|chunk| !chunk.is_empty()) else {
-                return Ok(());
-            };
-            take(chunk)?;
-            at = at.saturating_add(chunk.len() as u64);
-        }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use std::fs::File;
-    use std::io;
-
-    use super::SealCheck;
+    use super::{File, SealCheck};
 
     #[expect(clippy::unnecessary_wraps, reason = "the signature is that of Linux")]
-    pub(super) fn seal(_file: &File, _expected: &[u8; 32]) -> io::Result<SealCheck> {
+    pub(super) fn seal(_file: &File, _expected: &[u8; 32]) -> std::io::Result<SealCheck> {
         Ok(SealCheck::NotExecutable { why: "this system has no sealed memory files".to_owned() })
     }
 }

@@ -26,18 +26,6 @@ pub enum Program<'a> {
     },
 }
 
-impl Program<'_> {
-    /// Returns the form in which the program is executed.
-    #[must_use]
-    pub const fn form(&self) -> ProgramForm {
-        match self {
-            Self::Sealed(_) => ProgramForm::Sealed,
-            Self::Copy { .. } => ProgramForm::Copy,
-            Self::System { .. } => ProgramForm::System,
-        }
-    }
-}
-
 /// The form in which a program is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -85,7 +73,7 @@ pub struct LaunchSpec<'a> {
 }
 
 impl LaunchSpec<'_> {
-    /// Checks what the system would change or leave out without an error.
+    /// Checks what the system would change without an error.
     pub(crate) fn check(&self) -> Result<(), LaunchError> {
         if let Program::Copy { path, .. } | Program::System { path } = self.program {
             // A name without a directory would be searched on PATH.
@@ -93,21 +81,17 @@ impl LaunchSpec<'_> {
         }
         check_absolute("the working directory", &self.directory)?;
         if self.argv.is_empty() {
-            return Err(LaunchError::spec("the argument list is empty"));
+            return Err(LaunchError::spec("the argument list is empty".to_owned()));
         }
-        if self.argv.iter().any(|argument| argument.contains('\0')) {
-            return Err(LaunchError::spec("an argument contains a NUL byte"));
+        let env = self.env.iter().flat_map(|(name, value)| [name, value]);
+        if self.argv.iter().chain(env).any(|text| text.contains('\0')) {
+            return Err(LaunchError::spec("an argument or a variable contains a NUL byte".to_owned()));
         }
         let mut names = BTreeSet::new();
-        for (name, value) in &self.env {
+        for (name, _) in &self.env {
             let shown = name.escape_debug();
-            if name.is_empty() || name.contains(['=', '\0']) {
+            if name.is_empty() || name.contains('=') {
                 return Err(LaunchError::spec(format!("not a name of an environment variable: `{shown}`")));
-            }
-            if value.contains('\0') {
-                return Err(LaunchError::spec(format!(
-                    "the environment variable `{shown}` contains a NUL byte"
-                )));
             }
             if !names.insert(name) {
                 return Err(LaunchError::spec(format!("the environment variable `{shown}` is set twice")));

@@ -24,8 +24,8 @@ const BUSY_WAIT: Duration = Duration::from_millis(5);
 /// descriptor of this crate but the pipes.
 ///
 /// # Errors
-/// - `launch/spec` if the argument list is empty, a path is not absolute, a variable is set twice, or a text
-///   contains a NUL byte.
+/// - `launch/spec` if the argument list is empty, a path is not absolute, a text contains a NUL byte, or the name
+///   of a variable is not valid or not unique.
 /// - `launch/record` if `record` fails.
 /// - `launch/exec` if the system does not start the program.
 pub fn launch(
@@ -36,10 +36,8 @@ pub fn launch(
     spec.check()?;
     let report = LaunchReport::new(&spec.program, access);
     let name = spec.argv.first().map(|name| name.escape_debug().to_string()).unwrap_or_default();
-    record(&report).map_err(LaunchError::from_io(
-        LaunchErrorKind::Record,
-        format!("record the start of `{name}`"),
-    ))?;
+    record(&report)
+        .map_err(LaunchError::from_io(LaunchErrorKind::Record, format!("record the start of `{name}`")))?;
     let child = spawn(&mut command(spec))
         .map_err(LaunchError::from_io(LaunchErrorKind::Exec, format!("start `{name}`")))?;
     Ok(RunningProgram::new(child, report))

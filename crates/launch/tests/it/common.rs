@@ -52,7 +52,7 @@ pub(crate) fn output(spec: &LaunchSpec<'_>) -> (String, Option<i32>) {
     let mut text = String::new();
     drop(running.take_stdin());
     running.take_stdout().unwrap().read_to_string(&mut text).unwrap();
-    (text, running.end(LONG).unwrap().code)
+    (text, running.end(LONG).unwrap().code())
 }
 
 /// Reads the first line of the output, which a script prints when it is ready.

@@ -4,7 +4,6 @@
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,

@@ -5,10 +5,9 @@ use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 
 use plugward_launch::{Program, SealCheck, SealedProgram};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
 use crate::common::{LONG, digest, executable, spec, start};
@@ -17,6 +16,8 @@ use crate::common::{LONG, digest, executable, spec, start};
 const TRIES: u32 = 300;
 /// The number of tries in which hashing a path and starting it must run other bytes once.
 const PEER_TRIES: u32 = 20_000;
+/// The longest pause of the attacker, about as long as a try.
+const SPINS: u32 = 20_000;
 
 /// A directory with the checked program, which exits with 0, and another one, which exits with 1.
 struct Race {
@@ -38,30 +39,37 @@ impl Race {
         self.home.path().join(name)
     }
 
-    /// Runs both ways while another thread repeats `attack`.
-    fn run(&self, name: &str, attack: impl Fn() + Sync) {
-        let (stop, started) = (AtomicBool::new(false), AtomicBool::new(false));
+    /// Tries both ways, each against one `attack` that another thread makes at a different moment of each try.
+    fn run(&self, name: &str, restore: impl Fn(), attack: impl Fn() + Sync) {
+        let (begin, begun) = mpsc::channel::<u32>();
+        let (finish, finished) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
+                let finish = finish;
+                for turn in begun {
+                    (0..turn * 7919 % SPINS).for_each(|_| std::hint::spin_loop());
                     attack();
-                    started.store(true, Ordering::Relaxed);
+                    finish.send(()).unwrap();
                 }
             });
-            while !started.load(Ordering::Relaxed) {
-                std::thread::yield_now();
-            }
-            // A failure must not leave the attacker running.
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.compare(name)));
-            stop.store(true, Ordering::Relaxed);
-            outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            // The attacker stops when this side does, also if it fails.
+            let begin = begin;
+            let mut turn = 0;
+            self.compare(name, &mut |run| {
+                restore();
+                turn += 1;
+                begin.send(turn).unwrap();
+                let code = run();
+                finished.recv().unwrap();
+                code
+            });
         });
     }
 
-    fn compare(&self, name: &str) {
+    fn compare(&self, name: &str, attacked: &mut dyn FnMut(&dyn Fn() -> Option<i32>) -> Option<i32>) {
         let (mut ran, mut differed) = (0, 0);
         for _ in 0..TRIES {
-            match self.sealed() {
+            match attacked(&|| self.sealed()) {
                 Some(code) => {
                     assert_eq!(code, 0, "{name}: other bytes ran");
                     ran += 1;
@@ -72,9 +80,12 @@ impl Race {
         let (mut peer, mut lost) = (0, 0);
         while peer < TRIES || (lost == 0 && peer < PEER_TRIES) {
             peer += 1;
-            lost += u32::from(hash_then_start(&self.path("program"), &self.checked) == Some(1));
+            let code = attacked(&|| hash_then_start(&self.path("program"), &self.checked));
+            lost += u32::from(code == Some(1));
         }
-        println!("{name}: {ran} ran, {differed} differed, 0 ran other bytes; hash, then start: {lost} of {peer}");
+        println!(
+            "{name}: {ran} ran, {differed} differed, 0 ran other bytes; hash, then start: {lost} of {peer}"
+        );
         assert!(ran > 0, "{name}: the program was never the checked one");
         assert!(lost > 0, "{name}: the attack changed nothing, so this test proved nothing");
     }
@@ -84,7 +95,7 @@ impl Race {
         let file = File::open(self.path("program")).unwrap();
         match SealedProgram::copy(&file, &digest(&self.checked)).unwrap() {
             SealCheck::Sealed(program) => {
-                start(&spec(Program::Sealed(&program), &["true"])).end(LONG).unwrap().code
+                start(&spec(Program::Sealed(&program), &["true"])).end(LONG).unwrap().code()
             }
             // A file that is rewritten can be empty or incomplete.
             SealCheck::Differs { .. } | SealCheck::NotExecutable { .. } => None,
@@ -103,26 +114,33 @@ fn hash_then_start(path: &Path, checked: &[u8]) -> Option<i32> {
     Command::new(path).stdin(Stdio::null()).stderr(Stdio::null()).status().ok()?.code()
 }
 
+/// Writes a program in place. This fails while it runs.
+fn rewrite(path: &Path, bytes: &[u8]) {
+    let Ok(file) = File::options().write(true).open(path) else { return };
+    file.write_all_at(bytes, 0).unwrap();
+    file.set_len(bytes.len() as u64).unwrap();
+}
+
 #[test]
 fn launch_race_rename() {
     let race = Race::new();
-    let (program, other) = (race.path("program"), race.path("other"));
-    race.run("rename", || {
-        renameat_with(CWD, &program, CWD, &other, RenameFlags::EXCHANGE).unwrap();
-    });
+    let (program, other, next) = (race.path("program"), race.path("other"), race.path("next"));
+    let put = |from: &Path| {
+        // A rename to another hard link of the same file leaves both names.
+        let _left = fs::remove_file(&next);
+        fs::hard_link(from, &next).unwrap();
+        fs::rename(&next, race.path("program")).unwrap();
+    };
+    let checked = race.path("checked");
+    fs::hard_link(&program, &checked).unwrap();
+    race.run("rename", || put(&checked), || put(&other));
 }
 
 #[test]
 fn launch_race_in_place() {
     let race = Race::new();
-    race.run("in place", || {
-        for bytes in [&race.other, &race.checked] {
-            // Fails while the program runs.
-            let Ok(file) = File::options().write(true).open(race.path("program")) else { continue };
-            file.write_all_at(bytes, 0).unwrap();
-            file.set_len(bytes.len() as u64).unwrap();
-        }
-    });
+    let program = race.path("program");
+    race.run("in place", || rewrite(&program, &race.checked), || rewrite(&program, &race.other));
 }
 
 #[test]
@@ -137,6 +155,6 @@ fn launch_race_held_writer() {
             panic!("not sealed")
         };
         writer.write_all_at(&race.other, 0).unwrap();
-        assert_eq!(start(&spec(Program::Sealed(&program), &["true"])).end(LONG).unwrap().code, Some(0));
+        assert_eq!(start(&spec(Program::Sealed(&program), &["true"])).end(LONG).unwrap().code(), Some(0));
     }
 }

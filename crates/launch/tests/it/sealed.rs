@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{Seek as _, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
 
-use plugward_launch::{Program, SealCheck, SealedProgram};
+use plugward_launch::{CopyCheck, LaunchErrorKind, Program, SealCheck, SealedProgram, copy_program};
 
 use crate::common::{LONG, digest, executable, output, seal, spec, start};
 
@@ -47,7 +48,7 @@ fn launch_a_sealed_program_starts_again() {
     let cat = seal("/bin/cat");
     let running = start(&spec(Program::Sealed(&cat), &["cat"]));
     drop(cat);
-    assert_eq!(running.end(LONG).unwrap().code, Some(0));
+    assert_eq!(running.end(LONG).unwrap().code(), Some(0));
 }
 
 #[test]
@@ -63,7 +64,9 @@ fn launch_seals_refuse_every_change() {
     };
     let descriptors = fs::read_dir("/proc/self/fd").unwrap().map(|entry| entry.unwrap().path());
     let memory: Vec<_> = descriptors
-        .filter(|path| fs::read_link(path).is_ok_and(|to| to.to_str().is_some_and(|to| to.contains("memfd:"))))
+        .filter(|path| {
+            fs::read_link(path).is_ok_and(|to| to.to_str().is_some_and(|to| to.contains("memfd:")))
+        })
         .filter(|path| fs::read(path).is_ok_and(|read| read == bytes))
         .collect();
     assert_eq!(memory.len(), 1);
@@ -114,10 +117,32 @@ fn launch_what_cannot_run_from_memory_is_not_executable() {
     let large = file("large", b"\x7fELF");
     File::options().write(true).open(&large).unwrap().set_len((1 << 30) + 1).unwrap();
     assert_eq!(not_executable(&large), "it is larger than 1 GiB");
-    // The script runs from a private copy, and the report has the reason.
-    let script = home.path().join("script");
-    let program = Program::Copy { path: script.to_str().unwrap(), reason: Some(format) };
+}
+
+#[test]
+fn launch_a_script_runs_from_a_private_copy() {
+    let home = tempfile::tempdir().unwrap();
+    let (original, copy) = (home.path().join("script"), home.path().join("copy"));
+    let script = b"#!/bin/sh\nexit 7\n";
+    executable(&original, script);
+    let why = not_executable(original.to_str().unwrap());
+    let file = File::open(&original).unwrap();
+    let new = |path: &Path| {
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true).mode(0o500).open(path).unwrap()
+    };
+    // Another digest, and the near miss.
+    assert_eq!(
+        copy_program(&file, &new(&home.path().join("other")), &[0; 32]).unwrap(),
+        CopyCheck::Differs { found: digest(script) }
+    );
+    assert_eq!(copy_program(&file, &new(&copy), &digest(script)).unwrap(), CopyCheck::Copied);
+    fs::write(&original, "#!/bin/sh\nexit 1\n").unwrap();
+    let program = Program::Copy { path: copy.to_str().unwrap(), reason: Some(&why) };
     let running = start(&spec(program, &["script"]));
-    assert_eq!(running.report().reason.as_deref(), Some(format));
-    assert_eq!(running.end(LONG).unwrap().code, Some(0));
+    assert_eq!(running.report().reason.as_deref(), Some(why.as_str()));
+    assert_eq!(running.end(LONG).unwrap().code(), Some(7));
+    // A file that is not open for writing.
+    let error = copy_program(&file, &File::open(&copy).unwrap(), &digest(script)).unwrap_err();
+    assert_eq!((error.code(), error.kind()), ("launch/io", LaunchErrorKind::Io));
 }

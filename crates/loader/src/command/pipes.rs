@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write as _};
-use std::process::ChildStdin;
+use std::process::{ChildStdin, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use plugward_launch::{LaunchError, ProgramEnd, RunningProgram};
+use plugward_launch::{LaunchError, RunningProgram};
 use plugward_protocol::{CommandSession, Lines, ProtocolError, SessionEvent};
 use plugward_types::Part;
 
@@ -75,7 +75,7 @@ pub struct SessionEnd {
     /// `Ok` if the plugin was done, or was interrupted.
     pub session: Result<(), SessionError>,
     /// The end of the process.
-    pub program: Result<ProgramEnd, LaunchError>,
+    pub program: Result<ExitStatus, LaunchError>,
 }
 
 /// The channel between a session and its threads. It exists before the program starts, so that no interrupt is lost.

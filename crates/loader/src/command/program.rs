@@ -1,19 +1,14 @@
 //! The checked bytes of one file, as a program that can start.
 
 use std::fs::File;
-use std::io::{self, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::io;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
-use plugward_launch::{LaunchError, Program, SealCheck, SealedProgram};
+use plugward_launch::{CopyCheck, LaunchError, Program, SealCheck, SealedProgram, copy_program};
 use plugward_manifest::Coverage;
-use plugward_types::{Digest, Part};
-use sha2::Digest as _;
+use plugward_types::Digest;
 
 use crate::contents::seal;
-
-/// The bytes that are copied at once.
-const PIECE: usize = 64 << 10;
 
 /// The checked bytes of a file, in sealed memory or as a private copy.
 ///
@@ -33,16 +28,16 @@ enum Form {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// The memory file cannot be written.
-    #[error("cannot copy {name} into memory")]
+    /// The file cannot be copied.
+    #[error("cannot copy {name}")]
     Launch {
         /// The name of the file.
         name: String,
         /// The cause.
         source: LaunchError,
     },
-    /// The private copy cannot be written.
-    #[error("cannot write a private copy of {name}")]
+    /// The file of a private copy cannot be created.
+    #[error("cannot create a private copy of {name}")]
     Copy {
         /// The name of the file.
         name: String,
@@ -87,13 +82,14 @@ impl CheckedProgram {
     ) -> Result<Self, ProgramError> {
         let differs = |found| {
             let (name, expected) = (name.to_owned(), *expected);
-            ProgramError::Differs { name, expected, found }
+            ProgramError::Differs { name, expected, found: Digest::from_bytes(found) }
         };
+        let not_copied = |source| ProgramError::Launch { name: name.to_owned(), source };
         let sealed = SealedProgram::copy(file, expected.as_bytes())
-            .map_err(|source| ProgramError::Launch { name: name.to_owned(), source })?;
+            .map_err(not_copied)?;
         let reason = match sealed {
             SealCheck::Sealed(program) => return Ok(Self(Form::Sealed(program))),
-            SealCheck::Differs { found } => return Err(differs(Digest::from_bytes(found))),
+            SealCheck::Differs { found } => return Err(differs(found)),
             SealCheck::NotExecutable { why } => why,
         };
         let failed = |source| ProgramError::Copy { name: name.to_owned(), source };
@@ -102,39 +98,24 @@ impl CheckedProgram {
         let form = Form::Copy { path: format!("{path}/{directory}/{name}"), parent, name: directory, reason };
         // Dropping the program removes an incomplete copy.
         let program = Self(form);
-        let found = program.write(file, name).map_err(failed)?;
-        if found == *expected { Ok(program) } else { Err(differs(found)) }
+        let into = program.create(name).map_err(failed)?;
+        match copy_program(file, &into, expected.as_bytes()).map_err(not_copied)? {
+            CopyCheck::Copied => Ok(program),
+            CopyCheck::Differs { found } => Err(differs(found)),
+        }
     }
 
-    /// Writes the private copy, and returns the digest of the written bytes.
-    fn write(&self, from: &File, name: &str) -> io::Result<Digest> {
+    /// Creates the file of the private copy, open for reading and writing.
+    fn create(&self, name: &str) -> io::Result<File> {
         let Form::Copy { parent, name: directory, .. } = &self.0 else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o500);
-        let mut to = parent.open_dir(directory)?.open_with(name, &options)?;
-        let mut hasher = sha2::Sha256::new();
-        let mut piece = vec![0; PIECE];
-        let mut at = 0_u64;
-        // A file that grows has another digest, so it is not read to its end.
-        let length = from.metadata()?.len();
-        while at <= length {
-            let count = match from.read_at(&mut piece, at) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                count => count?,
-            };
-            if count == 0 {
-                break;
-            }
-            let bytes = piece.part(..count);
-            hasher.update(bytes);
-            to.write_all(bytes)?;
-            at = at.saturating_add(bytes.len() as u64);
-        }
+        options.read(true).write(true).create_new(true).mode(0o500);
+        let file = parent.open_dir(directory)?.open_with(name, &options)?;
         // The umask can have removed bits.
-        to.set_permissions(Permissions::from_mode(0o500))?;
-        Ok(Digest::from_bytes(hasher.finalize().into()))
+        file.set_permissions(Permissions::from_mode(0o500))?;
+        Ok(file.into_std())
     }
 
     /// Returns the program for a start.

@@ -7,10 +7,12 @@ mod run;
 pub(crate) mod scrub;
 
 use std::cell::RefCell;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 
 use cap_std::fs::Dir;
 use plugward_capability::{Budgets, Mint, RawWithNetwork, Trail, TrailRules, Workflow, WorkflowId, folds};
-use plugward_launch::{LaunchReport, ProgramEnd};
+use plugward_launch::LaunchReport;
 use plugward_ledger::{Clock, Durability, Ledger, LedgerEvent, LedgerId, UseOutcome};
 use plugward_manifest::Coverage;
 
@@ -176,10 +178,10 @@ impl Record {
     ///
     /// # Errors
     /// [`RecordFailure`] if the ledger cannot be written.
-    pub fn launch_ended(&self, launch: u64, end: Option<ProgramEnd>) -> Result<(), RecordFailure> {
+    pub fn launch_ended(&self, launch: u64, end: Option<ExitStatus>) -> Result<(), RecordFailure> {
         let number = |value: Option<i32>| value.and_then(|value| u64::try_from(value).ok());
-        let exit = number(end.and_then(|end| end.code));
-        let signal = number(end.and_then(|end| end.signal));
+        let exit = number(end.and_then(|end| end.code()));
+        let signal = number(end.and_then(|end| end.signal()));
         self.note(&[LedgerEvent::LaunchEnded { launch, exit, signal }])
     }
 
