@@ -26,30 +26,14 @@ fn best(mut work: impl FnMut()) -> Duration {
 
 fn main() {
     let fields = json!({ "path": "/srv/data/file", "sizes": [1, 22, 333], "text": "two\nlines", "deep": { "a": [{}] } });
-    let log = json!({ "type": "log", "level": "info", "message": "x".repeat(80), "fields": fields })
-        .to_string()
-        + "\n";
-    let text = log.repeat(20_000);
-
-    let peer = best(|| {
-        let values = StreamDeserializer::<_, Value>::new(serde_json::de::StrRead::new(&text));
-        values.for_each(|value| drop(black_box(value.unwrap())));
-    });
+    let log = json!({ "type": "log", "level": "info", "message": "x".repeat(80), "fields": fields });
+    let note = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": "info", "data": fields } });
     let (now, limits) = (Instant::now(), SessionLimits::with_grace(Duration::ZERO));
-    let session = best(|| {
-        let (mut session, _) = CommandSession::describe(limits, now);
-        each(&text, |line| drop(black_box(session.line(line, now, &mut ()).unwrap())));
-    });
-    let split = best(|| each(&text, |line| assert!(black_box(line).len() > 100)));
-    let ratio = |time: Duration| peer.as_secs_f64() / time.as_secs_f64();
-    println!("20,000 lines of {} bytes: StreamDeserializer {peer:?}", log.len());
-    println!(
-        "lines {split:?} ({:.2} x), with a command session {session:?} ({:.2} x)",
-        ratio(split),
-        ratio(session)
-    );
-
+    let (mut session, _) = CommandSession::describe(limits, now);
+    compare("a command session", &log, |line| drop(black_box(session.line(line, now, &mut ()).unwrap())));
     let mut proxy = opened(now);
+    compare("a proxy session", &note, |line| drop(black_box(proxy.from_server(line, now))));
+
     let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": { "content": [{ "type": "text", "text": "x".repeat(2000) }] } });
     let (call, answer) =
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#, answer.to_string());
@@ -60,6 +44,18 @@ fn main() {
         }
     });
     println!("a call and its answer through the proxy: {:?}", calls / 1000);
+}
+
+/// Prints the time of a session for many lines, and that of the parser.
+fn compare(name: &str, message: &Value, mut work: impl FnMut(&[u8])) {
+    let text = (message.to_string() + "\n").repeat(20_000);
+    let peer = best(|| {
+        let values = StreamDeserializer::<_, Value>::new(serde_json::de::StrRead::new(&text));
+        values.for_each(|value| drop(black_box(value.unwrap())));
+    });
+    let own = best(|| each(&text, &mut work));
+    let ratio = peer.as_secs_f64() / own.as_secs_f64();
+    println!("20,000 lines in {name}: {own:?}; StreamDeserializer: {peer:?} ({ratio:.2} x)");
 }
 
 fn each(text: &str, mut work: impl FnMut(&[u8])) {

@@ -2,11 +2,13 @@
 
 use core::cell::RefCell;
 use core::fmt;
+use core::marker::PhantomData;
 use std::borrow::Cow;
 
 use plugward_types::hex;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use crate::error::{ProtocolError, ProtocolErrorKind, shown};
 
@@ -15,14 +17,25 @@ pub const MAX_DEPTH: usize = 128;
 
 /// Checks that a line is one JSON object of limited nesting without a key that occurs twice, and returns it as text.
 pub(crate) fn check(line: &[u8]) -> Result<&str, ProtocolError> {
+    parse::<()>(line).map(|((), text)| text)
+}
+
+/// Checks a line and returns its members.
+pub(crate) fn object(line: &[u8]) -> Result<Map<String, Value>, ProtocolError> {
+    let (value, _) = parse::<Value>(line)?;
+    // `parse` accepts nothing but objects.
+    Ok(if let Value::Object(members) = value { members } else { Map::new() })
+}
+
+fn parse<T: Tree>(line: &[u8]) -> Result<(T, &str), ProtocolError> {
     let text =
         str::from_utf8(line).map_err(|error| ProtocolErrorKind::NotUtf8 { valid: error.valid_up_to() })?;
     let fault = RefCell::new(None);
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
-    let top = Strict { depth: 0, fault: &fault };
-    match reader.deserialize_map(top).and_then(|()| reader.end()) {
-        Ok(()) => Ok(text),
+    let top = Strict { depth: 0, fault: &fault, tree: PhantomData };
+    match reader.deserialize_map(top).and_then(|tree| reader.end().map(|()| tree)) {
+        Ok(tree) => Ok((tree, text)),
         Err(error) => Err(fault.take().unwrap_or_else(|| not_json(&error)).into()),
     }
 }
@@ -41,90 +54,127 @@ fn not_json(error: &serde_json::Error) -> ProtocolErrorKind {
     ProtocolErrorKind::NotJson { fault: shown(fault), column: error.column() }
 }
 
-/// Reads a value and keeps nothing but the keys of the objects around it.
-#[derive(Clone, Copy)]
-struct Strict<'f> {
+/// What is kept of a value: all of it, or nothing, so that a check of 32 MiB does not need many times as much memory.
+trait Tree: Sized {
+    fn leaf(value: impl FnOnce() -> Value) -> Self;
+    fn list(items: Vec<Self>) -> Self;
+    fn object(members: Vec<(Cow<'_, str>, Self)>) -> Self;
+}
+
+impl Tree for () {
+    fn leaf(_: impl FnOnce() -> Value) {}
+    fn list(_: Vec<()>) {}
+    fn object(_: Vec<(Cow<'_, str>, ())>) {}
+}
+
+impl Tree for Value {
+    fn leaf(value: impl FnOnce() -> Self) -> Self {
+        value()
+    }
+
+    fn list(items: Vec<Self>) -> Self {
+        Self::Array(items)
+    }
+
+    fn object(members: Vec<(Cow<'_, str>, Self)>) -> Self {
+        Self::Object(members.into_iter().map(|(key, value)| (key.into_owned(), value)).collect())
+    }
+}
+
+/// Reads a value strictly.
+struct Strict<'f, T> {
     depth: usize,
     fault: &'f RefCell<Option<ProtocolErrorKind>>,
+    tree: PhantomData<T>,
 }
 
 /// A key, which is copied only if it contains escapes.
-#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl Strict<'_> {
-    fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
+impl<T> Strict<'_, T> {
+    fn deeper<E: serde::de::Error>(&self) -> Result<usize, E> {
         if self.depth >= MAX_DEPTH {
             return Err(self.fail(ProtocolErrorKind::TooDeep));
         }
-        Ok(Self { depth: self.depth.saturating_add(1), ..self })
+        Ok(self.depth.saturating_add(1))
+    }
+
+    fn at(&self, depth: usize) -> Self {
+        Self { depth, ..*self }
     }
 
     /// Keeps the kind next to the error of the parser, which has a text only.
-    fn fail<E: serde::de::Error>(self, kind: ProtocolErrorKind) -> E {
+    fn fail<E: serde::de::Error>(&self, kind: ProtocolErrorKind) -> E {
         let error = E::custom(&kind);
         self.fault.replace(Some(kind));
         error
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict<'_> {
-    type Value = ();
+impl<'de, T: Tree> DeserializeSeed<'de> for Strict<'_, T> {
+    type Value = T;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Strict<'_> {
-    type Value = ();
+impl<'de, T: Tree> Visitor<'de> for Strict<'_, T> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
+    fn visit_bool<E>(self, value: bool) -> Result<T, E> {
+        Ok(T::leaf(|| value.into()))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
+    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
+        Ok(T::leaf(|| value.into()))
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
+    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
+        Ok(T::leaf(|| value.into()))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
+    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
+        Ok(T::leaf(|| value.into()))
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
+    fn visit_str<E>(self, value: &str) -> Result<T, E> {
+        Ok(T::leaf(|| value.into()))
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::leaf(|| Value::Null))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let inner = self.deeper()?;
-        while let Some(()) = items.next_element_seed(inner)? {}
-        Ok(())
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<T, A::Error> {
+        let depth = self.deeper()?;
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(self.at(depth))? {
+            items.push(item);
+        }
+        Ok(T::list(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let inner = self.deeper()?;
-        let mut keys: Vec<Key<'de>> = Vec::new();
-        while let Some(key) = members.next_key()? {
-            keys.push(key);
-            members.next_value_seed(inner)?;
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<T, A::Error> {
+        let depth = self.deeper()?;
+        let mut members: Vec<(Cow<'de, str>, T)> = Vec::new();
+        while let Some(Key(key)) = access.next_key()? {
+            members.push((key, access.next_value_seed(self.at(depth))?));
         }
         // Sorted once per object: a search for each key would be quadratic.
-        keys.sort_unstable();
-        match keys.windows(2).find_map(|pair| if let [a, b] = pair { (a == b).then_some(a) } else { None }) {
-            Some(Key(key)) => Err(self.fail(ProtocolErrorKind::DuplicateKey { key: shown(key) })),
-            None => Ok(()),
+        members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let twice = members.windows(2).find_map(|pair| match pair {
+            [(first, _), (second, _)] if first == second => Some(shown(first)),
+            _ => None,
+        });
+        match twice {
+            Some(key) => Err(self.fail(ProtocolErrorKind::DuplicateKey { key })),
+            None => Ok(T::object(members)),
         }
     }
 }

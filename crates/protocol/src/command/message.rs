@@ -96,9 +96,9 @@ pub(crate) struct Exit {
 /// Returns the fields of a message.
 pub(crate) fn fields<T: DeserializeOwned>(
     name: &str,
-    message: &Map<String, Value>,
+    message: Map<String, Value>,
 ) -> Result<T, ProtocolError> {
-    T::deserialize(message).map_err(|error| invalid(name, &error.to_string()))
+    T::deserialize(Value::Object(message)).map_err(|error| invalid(name, &error.to_string()))
 }
 
 /// Returns the error for a message that is not one of the protocol.

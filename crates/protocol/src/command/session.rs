@@ -73,19 +73,17 @@ impl CommandSession {
         if self.state == State::Ended {
             return Ok(Vec::new());
         }
-        let text = json::check(line)?;
-        let message: Map<String, Value> =
-            json::read(text).map_err(|error| invalid("", &error.to_string()))?;
-        let Some(name) = message.get("type").and_then(Value::as_str) else {
+        let message = json::object(line)?;
+        let Some(name) = message.get("type").and_then(Value::as_str).map(str::to_owned) else {
             return Err(invalid("", "the field `type` is missing"));
         };
-        Ok(self.message(name, &message, now, host)?.into_iter().collect())
+        Ok(self.message(&name, message, now, host)?.into_iter().collect())
     }
 
     fn message(
         &mut self,
         name: &str,
-        message: &Map<String, Value>,
+        message: Map<String, Value>,
         now: Instant,
         host: &mut dyn HostServices,
     ) -> Result<Option<SessionEvent>, ProtocolError> {
@@ -124,16 +122,16 @@ impl CommandSession {
     fn request(
         &mut self,
         name: &str,
-        message: &Map<String, Value>,
+        message: Map<String, Value>,
         host: &mut dyn HostServices,
     ) -> Result<SessionEvent, ProtocolError> {
-        let id = message.get("id").filter(|id| !id.is_null());
+        let id = message.get("id").filter(|id| !id.is_null()).cloned();
         let answer = match (&self.init, self.state) {
             (Some(init), State::Running) if name == "read_config" => {
                 let ReadConfig { path } = fields(name, message)?;
                 config_answer(init, path.as_deref())
             }
-            (Some(_), State::Running) => host.request(name, message),
+            (Some(_), State::Running) => host.request(name, &message),
             _ => ServiceAnswer::Failed("requests are answered after `ready`".to_owned()),
         };
         let (answer_type, mut fields) = match answer {
@@ -146,7 +144,7 @@ impl CommandSession {
         };
         fields.insert("type".to_owned(), answer_type.into());
         if let Some(id) = id {
-            fields.insert("id".to_owned(), id.clone());
+            fields.insert("id".to_owned(), id);
         }
         Ok(SessionEvent::Send(Value::Object(fields).to_string()))
     }
