@@ -3,31 +3,29 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use plugward_loader::launch::{self, Access, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram};
 use plugward_loader::protocol::{
     CommandSession, Init, LogLevel, PluginDescription, SessionLimits, Workspace,
 };
-use plugward_loader::registry::{
-    CommandSource, FoundCommand, InstallConsent, LoadedRegistry, RegistryError, RunDecision,
-};
 use plugward_loader::{
-    CheckedProgram, Part, Record, RecordFailure, SessionEnd, SessionError, SessionInterrupt, SessionPipes,
-    project_of, sha256,
+    CheckedProgram, Part, ProgramError, Record, RecordFailure, SessionEnd, SessionError, SessionInterrupt,
+    SessionPipes, project_of, sha256,
 };
 use serde_json::{Value, json};
 
 use self::printer::{Printer, field};
+use self::ready::PluginStart;
 use crate::args::{CommandDescribeArgs, CommandRunArgs, CommandVerb, ListFormat};
-use crate::command_host::{self, CommandSetup};
+use crate::command_host::CommandSetup;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::{Out, visible};
-use crate::verbs::install::{self, explained};
-use crate::{json, prompt, stores};
+use crate::{json, stores};
 use plugward_loader::escape::line;
 
 mod printer;
+mod ready;
 
 /// The running session, which an interrupt shuts down. Without one, an interrupt ends the program.
 static SESSION: Mutex<Option<SessionInterrupt>> = Mutex::new(None);
@@ -88,60 +86,7 @@ fn text(plugin: &PluginDescription) -> String {
     rows.fold(title, |text, row| text + &row) + &help.unwrap_or_default()
 }
 
-/// A plugin that may start: the settings allow it, or the user agreed.
-struct PluginStart {
-    name: String,
-    id: String,
-    file: String,
-    digest: plugward_loader::Digest,
-    handle: std::fs::File,
-}
-
 impl PluginStart {
-    /// Finds the plugin, and asks for consent or installs it as the settings require.
-    fn ready(setup: &CommandSetup, words: &[&str], host: &Host, out: &Out) -> Result<Self, Failure> {
-        let kept = setup.kept(host)?;
-        let found = find(setup, kept.as_ref(), words, host)?;
-        command_host::notes(&found.notes, out);
-        let consent = match (found.decision, &found.reason) {
-            (RunDecision::Run | RunDecision::Install, None) => InstallConsent::NotAsked,
-            (RunDecision::Ask, Some(reason)) => agree(&found, kept.as_ref(), reason, host, out)?,
-            (_, reason) => return Err(refused(reason.as_ref(), setup)),
-        };
-        if found.source != CommandSource::Registry {
-            return Self::of(found);
-        }
-        let fetch = command_host::fetcher()?;
-        let loaded = setup.fetched(&*fetch, host, out)?;
-        let (store, now) = (command_host::store(host)?, host::now()?);
-        let id = found.id.as_deref().unwrap_or(&found.name);
-        let installed = setup.with_host(|of| store.install(of, &loaded.registry, id, consent, &*fetch, now));
-        let installed = installed.map_err(|error| explained(&error, setup))?;
-        out.say(&format!("Installed {} as {}.", line(&installed.name), line(&installed.file)));
-        let again = find(setup, Some(&loaded), words, host)?;
-        match again.decision {
-            RunDecision::Run => Self::of(again),
-            // The question named this plugin and covered the installation and the start.
-            RunDecision::Ask if consent == InstallConsent::Given && again.id == found.id => Self::of(again),
-            _ => Err(refused(again.reason.as_ref(), setup)),
-        }
-    }
-
-    fn of(found: FoundCommand) -> Result<Self, Failure> {
-        let FoundCommand {
-            name,
-            id: Some(id),
-            file: Some(file),
-            digest: Some(digest),
-            handle: Some(handle),
-            ..
-        } = found
-        else {
-            return Err(Failure::internal("a command plugin without a verified file"));
-        };
-        Ok(Self { name, id, file, digest, handle })
-    }
-
     /// Returns the first message of a session.
     fn init(
         &self,
@@ -198,10 +143,7 @@ impl PluginStart {
         let dir = host::own_directory(&copies)?;
         let path = host::real_path(&copies)?;
         let program = CheckedProgram::copy(&self.handle, &self.digest, &self.file, &dir, path.as_str())
-            .map_err(|error| {
-                let failure = failed(if error.code() == "launch/digest" { 4 } else { 1 }, &error);
-                failure.code(error.code()).help(help(error.code()))
-            })?;
+            .map_err(|error| program_failure(&error))?;
         let (pipes, interrupt) = SessionPipes::new();
         *SESSION.lock().unwrap_or_else(PoisonError::into_inner) = Some(interrupt);
         let (running, number) = self.start(&program, &record)?;
@@ -248,65 +190,15 @@ impl PluginStart {
     }
 }
 
-fn find(
-    setup: &CommandSetup,
-    registry: Option<&LoadedRegistry>,
-    words: &[&str],
-    host: &Host,
-) -> Result<FoundCommand, Failure> {
-    let store = command_host::store_to_look(host)?;
-    let registry = registry.map(|loaded| &loaded.registry);
-    let found = setup.with_host(|of| of.find(store.as_ref(), registry, words));
-    found.map_err(|error| command_host::failure(&error))
-}
-
-/// Asks whether the plugin may run this time. The answer is not stored.
-fn agree(
-    found: &FoundCommand,
-    registry: Option<&LoadedRegistry>,
-    reason: &RegistryError,
-    host: &Host,
-    out: &Out,
-) -> Result<InstallConsent, Failure> {
-    let refusal = || command_host::failure(reason);
-    if !host.interactive {
-        return Err(refusal());
-    }
-    let digest = found.digest.map(|digest| digest.to_string()).unwrap_or_default();
-    let access = "It runs with your access to files, connections and processes.";
-    let (explanation, question) = match registry.filter(|_| found.source == CommandSource::Registry) {
-        Some(loaded) => (
-            format!("{} {access}", install::explanation(&loaded.registry, &found.name)),
-            "Install and run it?",
-        ),
-        None => {
-            let directory =
-                found.directory.as_deref().map(Utf8Path::new).unwrap_or_else(|| Utf8Path::new(""));
-            let file: Utf8PathBuf = directory.join(found.file.as_deref().unwrap_or_default());
-            let name = line(&found.name);
-            (format!("{name} is {} ({digest}). {access}", line(file.as_str())), "Run it this time?")
-        }
-    };
-    if prompt::confirm(&explanation, question, host, out)? {
-        Ok(InstallConsent::Given)
-    } else {
-        Err(refusal())
-    }
-}
-
-fn refused(reason: Option<&RegistryError>, setup: &CommandSetup) -> Failure {
-    reason.map_or_else(|| Failure::usage("the plugin cannot run"), |reason| explained(reason, setup))
-}
-
 /// Returns an error with its causes as a failure.
 fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
     let causes = std::iter::successors(error.source(), |error| error.source());
     Failure::exiting(exit, causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
 }
 
-fn help(code: &str) -> &'static str {
-    let all = plugward_loader::codes::reasons();
-    all.into_iter().find(|(known, _)| *known == code).map_or("", |(_, help)| help)
+fn program_failure(error: &ProgramError) -> Failure {
+    let exit = if matches!(error, ProgramError::Differs { .. }) { 4 } else { 1 };
+    failed(exit, error).code(error.code()).help(error.help())
 }
 
 fn launch_failure(error: &LaunchError) -> Failure {

@@ -8,6 +8,7 @@ use plugward_launch::{CopyCheck, LaunchError, Program, SealCheck, SealedProgram,
 use plugward_manifest::Coverage;
 use plugward_types::Digest;
 
+use crate::codes;
 use crate::contents::seal;
 
 /// The checked bytes of a file, in sealed memory or as a private copy.
@@ -65,6 +66,13 @@ impl ProgramError {
             Self::Differs { .. } => "launch/digest",
         }
     }
+
+    /// Returns the next step for the user.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        let rows = plugward_launch::CODES.iter().chain(codes::CODES);
+        rows.into_iter().find(|(code, _)| *code == self.code()).map_or("", |(_, help)| help)
+    }
 }
 
 impl CheckedProgram {
@@ -85,8 +93,7 @@ impl CheckedProgram {
             ProgramError::Differs { name, expected, found: Digest::from_bytes(found) }
         };
         let not_copied = |source| ProgramError::Launch { name: name.to_owned(), source };
-        let sealed = SealedProgram::copy(file, expected.as_bytes())
-            .map_err(not_copied)?;
+        let sealed = SealedProgram::copy(file, expected.as_bytes()).map_err(not_copied)?;
         let reason = match sealed {
             SealCheck::Sealed(program) => return Ok(Self(Form::Sealed(program))),
             SealCheck::Differs { found } => return Err(differs(found)),

@@ -5,12 +5,30 @@ use std::io;
 use plugward_loader::SessionOutput;
 use plugward_loader::escape::line;
 use plugward_loader::protocol::{LogLevel, PluginDescription, SessionEvent};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::ListFormat;
 use crate::failure::Failure;
 use crate::json;
 use crate::out::Out;
+
+#[derive(Serialize)]
+struct PrintRow<'a> {
+    print: &'a str,
+    channel: &'a str,
+}
+
+#[derive(Serialize)]
+struct ExitRow<'a> {
+    exit: ExitFacts<'a>,
+}
+
+#[derive(Serialize)]
+struct ExitFacts<'a> {
+    by: &'a str,
+    code: u8,
+    reason: Option<&'a str>,
+}
 
 /// Prints what a plugin prints and logs, and remembers how it ended.
 pub(super) struct Printer<'a> {
@@ -43,7 +61,7 @@ impl<'a> Printer<'a> {
         };
         match (self.format, &reason) {
             (ListFormat::Json, _) => {
-                self.row(&json!({ "exit": { "by": by, "code": code, "reason": reason } }))?;
+                self.row(&ExitRow { exit: ExitFacts { by, code, reason: reason.as_deref() } })?;
             }
             (ListFormat::Table, Some(reason)) if ended.is_ok() => self.out.say(&line(reason)),
             (ListFormat::Table, _) => {}
@@ -51,8 +69,8 @@ impl<'a> Printer<'a> {
         ended.map(|()| code)
     }
 
-    fn row(&mut self, row: &Value) -> io::Result<()> {
-        self.out.verbatim(&format!("{}\n", json::visible(&row.to_string())))
+    fn row(&mut self, row: &impl Serialize) -> io::Result<()> {
+        self.out.verbatim(&format!("{}\n", json::visible(&serde_json::to_string(row)?)))
     }
 }
 
@@ -60,7 +78,7 @@ impl SessionOutput for Printer<'_> {
     fn event(&mut self, event: SessionEvent) -> io::Result<()> {
         match event {
             SessionEvent::Print { text, channel, .. } if self.format == ListFormat::Json => {
-                return self.row(&json!({ "print": text, "channel": channel }));
+                return self.row(&PrintRow { print: &text, channel: &channel });
             }
             SessionEvent::Print { text, channel, .. } if channel == "content" => {
                 return self.out.verbatim(&text);
