@@ -292,9 +292,10 @@ fn rfd077_republished_or_changed_file_starts_nothing() {
 
 #[test]
 fn rfd077_unknown_kind_does_not_run() {
-    for kind in ["wasm", "later"] {
+    for kind in ["wasm", "robot"] {
         let (machine, _) = Machine::listed(&format!("\"official\":true,\"kind\":\"{kind}\""));
-        machine.exits(2, &["command", "run", "hello"]);
+        let (_, err) = machine.exits(2, &["command", "run", "hello"]);
+        assert!(err.contains("registry/kind") && err.contains(kind), "{err}");
         assert_eq!(machine.starts(), 0, "{kind}");
     }
 }
