@@ -1,5 +1,6 @@
 //! Starts command plugins from their checked bytes, and exchanges messages with them.
 
+mod exchange;
 mod pipes;
 mod program;
 
