@@ -363,7 +363,7 @@ fn rfd077_workspace_denies() {
 
 #[test]
 fn an_interrupt_asks_the_plugin_to_shut_down() {
-    let hears = "echo '{\"type\":\"print\",\"text\":\"on\\n\"}'\nread -r line\nprintf '%s' \"$line\" >&2\n\
+    let hears = "printf '%s\\n' '{\"type\":\"print\",\"text\":\"on\\n\"}'\nread -r line\nprintf '%s' \"$line\" >&2\n\
                  echo '{\"type\":\"exit\",\"code\":9}'\n";
     let machine = Machine::new(&format!("{READY}{hears}"));
     let (child, _) = machine.started(&[], &[]);
@@ -469,9 +469,11 @@ fn a_silent_plugin_is_ended() {
 
 #[test]
 fn content_goes_to_standard_output_and_everything_else_to_standard_error() {
-    let prints = r#"echo '{"type":"print","text":"a\u001b[31m"}'
-echo '{"type":"print","text":"b\u001b[2J\n","channel":"status"}'
-echo '{"type":"log","level":"warn","message":"c\u001b[2J","fields":{"n":1}}'
+    let prints = r#"cat <<'END'
+{"type":"print","text":"a\u001b[31m"}
+{"type":"print","text":"b\u001b[2J\n","channel":"status"}
+{"type":"log","level":"warn","message":"c\u001b[2J","fields":{"n":1}}
+END
 printf 'd\033[2J\n' >&2
 "#;
     let machine = Machine::new(&format!("{READY}{prints}{EXIT}"));
@@ -494,7 +496,7 @@ printf 'd\033[2J\n' >&2
 
 #[test]
 fn describe_prints_what_the_plugin_says() {
-    let answer = r#"echo '{"type":"describe","name":"Hello","version":"1.2","description":"Says it","command":["hello"],"help":"One\nTwo"}'"#;
+    let answer = r#"printf '%s\n' '{"type":"describe","name":"Hello","version":"1.2","description":"Says it","command":["hello"],"help":"One\nTwo"}'"#;
     let machine = Machine::new(&format!("read -r request\nprintf '%s' \"$request\" >&2\n{answer}\n"));
     let (out, err) = machine.exits(0, &["--cfg", RUN, "command", "describe", "hello"]);
     assert!(err.contains("{\"type\":\"describe\"}"), "{err}");
