@@ -385,11 +385,11 @@ fn an_honest_makefile_is_no_question() {
 
 /// Variables that contain the next one ten times each.
 fn nested(count: usize, line: impl Fn(usize, &str) -> String, reference: &str) -> String {
-    let variable = |at: usize| {
-        let next = reference.replace('#', &(at + 1).to_string());
+    let variable = |(at, next): (usize, usize)| {
+        let next = reference.replace('#', &next.to_string());
         line(at, &[next.as_str(); 10].join(""))
     };
-    (0..count).map(variable).collect()
+    (0..count).zip(1..).map(variable).collect()
 }
 
 #[test]
@@ -411,7 +411,8 @@ fn variables_that_grow_without_bound_are_a_reason() {
         ("make lint", &[("Makefile", &shells)], 4, unreadable),
     ]);
     let few = nested(3, |at, value| format!("A{at} = {value}\n"), "$(A#)");
-    let calls: String = (0..20).map(|at| format!("t{at}:\n\t$(MAKE) t{}\n", at + 1)).collect();
+    let calls = |(at, next): (usize, usize)| format!("t{at}:\n\t$(MAKE) t{next}\n");
+    let calls = (0..20).zip(1..).map(calls).collect::<Vec<_>>().concat();
     judged(&[
         ("make lint", &[("Makefile", &format!("{few}A3 = x\nlint:\n\techo $(A0)\n"))], 0, ""),
         ("make t0", &[("Makefile", &calls)], 0, ""),

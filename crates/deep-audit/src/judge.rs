@@ -10,7 +10,7 @@ use crate::check::{check_canaries, real_injection};
 use crate::error::{AuditError, AuditErrorKind};
 use crate::merge::{danger_first, masked, merge, own_finding, scan_finding};
 use crate::place::locate;
-use crate::plan::AuditPlan;
+use crate::plan::{AuditPlan, PlannedFile};
 use crate::record::{Audit, AuditInjection, AuditScope, CanaryCheck, Floor, VERSION};
 use crate::reply::{EXCERPT, ParsedReply, ReplyFields, cut, parse_reply};
 use crate::subject::{AuditSubject, AuditedFile};
@@ -40,7 +40,7 @@ pub fn deep_audit(
 ) -> Result<Audit, AuditError> {
     if plan.sent_files() == 0 {
         let mut audit = static_audit(plan.subject, now);
-        audit.floors.extend(plan.files.iter().any(|file| file.is_partial).then_some(Floor::Partial));
+        audit.floors.extend(plan.files.iter().any(PlannedFile::is_partial).then_some(Floor::Partial));
         audit.risk = audit.risk.max(if audit.floors.is_empty() { Risk::Low } else { Risk::High });
         audit.reason = Some("the plugin has no text that a model could read".to_owned());
         audit.files = files(plan);
@@ -150,14 +150,14 @@ fn files(plan: &AuditPlan<'_>) -> Vec<AuditedFile> {
 }
 
 fn add_partial(audit: &mut Audit, plan: &AuditPlan<'_>) {
-    if plan.files.iter().any(|file| file.is_partial) {
+    if plan.files.iter().any(PlannedFile::is_partial) {
         raise(audit, Floor::Partial, Risk::High);
     }
 }
 
-/// Lists each masked place of a file that runs or reaches a prompt: code can look like a key.
+/// Lists each masked place of a file that can run or reaches a prompt: code can look like a key.
 fn add_masks(audit: &mut Audit, plan: &AuditPlan<'_>, planted: &PlantedText) {
-    for (index, planned) in plan.sent().enumerate().filter(|(_, planned)| planned.class.is_used()) {
+    for (index, planned) in plan.sent().enumerate().filter(|(_, planned)| planned.matters) {
         let lines = planned.lines();
         let early =
             planned.masks.iter().map(|mask| (mask.raw.len(), &mask.kind, Some(lines.line(mask.raw.start))));

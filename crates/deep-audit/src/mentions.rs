@@ -6,6 +6,9 @@ use aho_corasick::AhoCorasick;
 
 use crate::subject::{AuditFile, AuditedFile, name_of};
 
+/// The most matches per byte of a file, since names can contain one another.
+const MATCHES_PER_BYTE: usize = 8;
+
 /// The files that each file mentions, by index.
 pub(crate) struct Mentions {
     mentioned: Vec<BTreeSet<usize>>,
@@ -54,6 +57,8 @@ impl Mentions {
     fn search(&mut self, files: &[&AuditFile<'_>], groups: &[&Vec<&SearchedName<'_>>], search: &AhoCorasick) {
         for (index, (file, mentioned)) in files.iter().zip(&mut self.mentioned).enumerate() {
             let bytes = file.text().unwrap_or_default().as_bytes();
+            let mut seen = BTreeSet::new();
+            let mut left = bytes.len().saturating_mul(MATCHES_PER_BYTE);
             let is_inside = |at: Option<usize>| {
                 at.and_then(|at| bytes.get(at))
                     .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
@@ -62,7 +67,17 @@ impl Mentions {
                 let is_word = file.has_code_extension()
                     && !is_inside(found.start().checked_sub(1))
                     && !is_inside(Some(found.end()));
-                let group = groups.get(found.pattern().as_usize()).into_iter().copied().flatten();
+                left = left.saturating_sub(1);
+                if left == 0 {
+                    // The file repeats the names of many files. It then counts as mentioning all of them.
+                    mentioned.extend(0..files.len());
+                    break;
+                }
+                let pattern = found.pattern().as_usize();
+                if !seen.insert((pattern, is_word)) {
+                    continue;
+                }
+                let group = groups.get(pattern).into_iter().copied().flatten();
                 for name in group.filter(|name| is_word || !name.is_word) {
                     match name.file {
                         Some(file) => mentioned.insert(file),

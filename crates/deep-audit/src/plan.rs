@@ -36,11 +36,19 @@ pub(crate) struct PlannedFile<'a> {
     pub(crate) file: &'a AuditFile<'a>,
     pub(crate) class: FileClass,
     pub(crate) state: FileState,
-    /// Whether the model must know the file to judge the plugin, and does not.
-    pub(crate) is_partial: bool,
+    /// Whether the model must know the file to judge the plugin: it can run, it reaches a prompt, or a file that does so
+    /// mentions it.
+    pub(crate) matters: bool,
     /// The redacted text, if it is sent.
     pub(crate) text: String,
     pub(crate) masks: Vec<Mask>,
+}
+
+impl PlannedFile<'_> {
+    /// Returns `true` if the model must know the file to judge the plugin, and does not.
+    pub(crate) const fn is_partial(&self) -> bool {
+        self.matters && matches!(self.state, FileState::LeftOut | FileState::Binary)
+    }
 }
 
 /// A place that redaction changed.
@@ -88,8 +96,7 @@ impl<'a> AuditPlan<'a> {
         let matters: Vec<bool> = planned.iter().map(|file| file.class != FileClass::Rest).collect();
         let is_by = |index: usize| matters.get(index).copied().unwrap_or_default();
         for (index, file) in planned.iter_mut().enumerate() {
-            file.is_partial = matches!(file.state, FileState::LeftOut | FileState::Binary)
-                && (file.class != FileClass::Rest || mentions.is_mentioned(index, is_by));
+            file.matters = file.class != FileClass::Rest || mentions.is_mentioned(index, is_by);
         }
         let base = base.filter(|_| difference.is_some()).map(Audit::as_base);
         let mut known = KnownSecrets::new();
@@ -164,7 +171,7 @@ impl<'a> PlannedFile<'a> {
             file,
             class,
             state: FileState::Binary,
-            is_partial: false,
+            matters: true,
             text: String::new(),
             masks: Vec::new(),
         };
@@ -224,7 +231,11 @@ fn difference(
     known: &BTreeMap<&str, &AuditedFile>,
     mentions: &Mentions,
 ) -> Option<BTreeSet<usize>> {
-    let is_changed = |file: &AuditFile<'_>| known.get(file.path).is_none_or(|old| old.digest != file.digest);
+    // A file that was left out of the base was not seen by the model.
+    let is_same = |file: &AuditFile<'_>, old: &AuditedFile| {
+        old.digest == file.digest && old.state != FileState::LeftOut
+    };
+    let is_changed = |file: &AuditFile<'_>| known.get(file.path).is_none_or(|old| !is_same(file, old));
     let changed = files.iter().enumerate().filter(|(_, file)| is_changed(file)).map(|(index, _)| index);
     let wanted = mentions.around(&changed.collect());
     let size = |file: &AuditFile<'_>| file.text().map_or(0, str::len);

@@ -218,6 +218,12 @@ impl Audit {
         Digest::from_bytes(Sha256::digest(self.to_json()).into())
     }
 
+    /// Returns the contents that the audit is about.
+    #[must_use]
+    pub fn bytes(&self) -> AuditedBytes {
+        AuditedBytes { tree: self.tree, shared: self.shared.clone(), entry: self.entry }
+    }
+
     /// Returns `true` if the audit is about these contents.
     #[must_use]
     pub fn is_about(&self, bytes: &AuditedBytes) -> bool {
@@ -266,10 +272,7 @@ pub fn deciding_audit<'r>(
 pub fn superseded<'r>(audits: &'r [Audit], approved: &BTreeSet<Digest>) -> Vec<&'r Audit> {
     let mut newest: Vec<&Audit> = audits.iter().collect();
     newest.sort_by_key(|audit| core::cmp::Reverse(audit.at));
-    let decides = |audit: &Audit| {
-        let bytes = AuditedBytes { tree: audit.tree, shared: audit.shared.clone(), entry: audit.entry };
-        deciding_audit(audits, &bytes) == Some(audit)
-    };
+    let decides = |audit: &Audit| deciding_audit(audits, &audit.bytes()) == Some(audit);
     let is_kept = |audit: &Audit| approved.contains(&audit.digest()) || decides(audit);
     newest.into_iter().skip(NEWEST).filter(|audit| !is_kept(audit)).collect()
 }

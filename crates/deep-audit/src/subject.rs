@@ -100,13 +100,6 @@ pub(crate) enum FileClass {
     Rest,
 }
 
-impl FileClass {
-    /// Returns `true` if the file runs or reaches a prompt.
-    pub(crate) const fn is_used(self) -> bool {
-        matches!(self, Self::Manifest | Self::Runs | Self::Prompt)
-    }
-}
-
 impl<'a> AuditFile<'a> {
     pub(crate) fn class(&self) -> FileClass {
         match self.role {

@@ -77,7 +77,7 @@ impl ProcessGroup {
             std::thread::sleep(left.min(TICK));
             return Ok(());
         };
-        // A time that is too long for the system is no limit.
+        // A time that is too long for the system is not a limit.
         let timeout = Timespec::try_from(left).ok();
         match poll(&mut [PollFd::new(exit, PollFlags::IN)], timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(()),

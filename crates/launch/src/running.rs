@@ -12,6 +12,7 @@ use crate::report::LaunchReport;
 
 /// A started program. Dropping it kills the process group.
 #[derive(Debug)]
+#[must_use]
 pub struct RunningProgram {
     child: Child,
     group: ProcessGroup,

@@ -122,6 +122,13 @@ pub const CODES: &[(&str, &str)] = &[
         "revocation/unreadable",
         "fix the revocation list or its stored copy; no plugin loads until one of them can be read",
     ),
+    (
+        "audit/no-model",
+        "set audit.client, audit.base_url and audit.model in your own settings, or use `plugward audit --static`",
+    ),
+    ("audit/too-costly", "confirm the audit with `--yes`, or raise audit.confirm_tokens"),
+    ("audit/unknown-record", "name the digest that `plugward audit` printed, or audit the plugin again"),
+    ("audit/risk", "read the audit, then accept this version or remove the plugin"),
     ("session/command", "write one of the commands in `plugward session --help`"),
     ("session/line", "write one command per line, as UTF-8 text of at most 64 KiB"),
     ("session/plugin", "write the id of a plugin, as `list` prints it"),
@@ -210,7 +217,8 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
     ];
     let mut all = reasons();
     all.retain(|row| {
-        gates.iter().any(|gate| row.0.starts_with(gate)) && !plugward_protocol::CODES.contains(row)
+        let is_of_gate = gates.iter().any(|gate| row.0.starts_with(gate));
+        row.0 == "audit/risk" || (is_of_gate && !plugward_protocol::CODES.contains(row))
     });
     all
 }

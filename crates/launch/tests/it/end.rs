@@ -9,6 +9,10 @@ use crate::common::{LONG, is_alive, is_gone_soon, line, shell, start};
 /// Ignores TERM and the end of its input. The shell waits for a child process, which ignores TERM too.
 const STUBBORN: &str = "trap '' TERM; echo ready; while :; do sleep 60; done";
 const GRACE: Duration = Duration::from_millis(400);
+/// A grace that leaves a busy machine time to answer TERM.
+const TERM_GRACE: Duration = Duration::from_secs(4);
+/// A bound for what happens at once, on a busy machine.
+const SOON: Duration = Duration::from_secs(15);
 const KILL: i32 = 9;
 const TERM: i32 = 15;
 
@@ -24,7 +28,7 @@ fn end(script: &str, grace: Duration) -> (ExitStatus, Duration) {
 fn launch_sigkill_follows_the_grace() {
     let (killed, took) = end(STUBBORN, GRACE);
     assert_eq!((killed.code(), killed.signal()), (None, Some(KILL)));
-    assert!(took >= GRACE && took < GRACE * 10, "{took:?}");
+    assert!(took >= GRACE && took < SOON, "{took:?}");
 }
 
 #[test]
@@ -34,10 +38,10 @@ fn launch_a_program_that_ends_in_time_is_not_killed() {
     assert_eq!((ended.code(), ended.signal()), (Some(3), None));
     assert!(took < LONG / 2);
     // One that ends on TERM, half of the grace later.
-    let (ended, took) = end("trap 'exit 4' TERM; echo ready; while :; do sleep 0.01; done", GRACE);
+    let (ended, took) = end("trap 'exit 4' TERM; echo ready; while :; do sleep 0.01; done", TERM_GRACE);
     assert_eq!((ended.code(), ended.signal()), (Some(4), None));
-    assert!(took >= GRACE / 2, "{took:?}");
-    let (ended, _) = end("echo ready; exec sleep 60", GRACE);
+    assert!(took >= TERM_GRACE / 2, "{took:?}");
+    let (ended, _) = end("echo ready; exec sleep 60", TERM_GRACE);
     assert_eq!((ended.code(), ended.signal()), (None, Some(TERM)));
 }
 
@@ -45,7 +49,7 @@ fn launch_a_program_that_ends_in_time_is_not_killed() {
 fn launch_no_grace_kills_at_once() {
     let (killed, took) = end(STUBBORN, Duration::ZERO);
     assert_eq!(killed.signal(), Some(KILL));
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(took < SOON, "{took:?}");
     // It gets no TERM: the trap would exit with 4.
     let (killed, _) = end("trap 'exit 4' TERM; echo ready; while :; do sleep 0.01; done", Duration::ZERO);
     assert_eq!(killed.signal(), Some(KILL));

@@ -19,6 +19,9 @@ const PEER_TRIES: u32 = 20_000;
 /// The longest pause of the attacker, about as long as a try.
 const SPINS: u32 = 20_000;
 
+/// One try, which returns the exit code of the program that ran.
+type Try<'a> = &'a dyn Fn() -> Option<i32>;
+
 /// A directory with the checked program, which exits with 0, and another one, which exits with 1.
 struct Race {
     home: TempDir,
@@ -55,7 +58,7 @@ impl Race {
             // The attacker stops when this side does, also if it fails.
             let begin = begin;
             let mut turn = 0;
-            self.compare(name, &mut |run| {
+            self.compare(name, |run| {
                 restore();
                 turn += 1;
                 begin.send(turn).unwrap();
@@ -66,7 +69,7 @@ impl Race {
         });
     }
 
-    fn compare(&self, name: &str, attacked: &mut dyn FnMut(&dyn Fn() -> Option<i32>) -> Option<i32>) {
+    fn compare(&self, name: &str, mut attacked: impl FnMut(Try<'_>) -> Option<i32>) {
         let (mut ran, mut differed) = (0, 0);
         for _ in 0..TRIES {
             match attacked(&|| self.sealed()) {

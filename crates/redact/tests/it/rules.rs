@@ -71,6 +71,16 @@ fn a_weak_value_of_a_clear_name_is_removed() {
     }
 }
 
+/// Their literals are too short to be found in reversed text.
+#[test]
+fn keys_with_a_short_literal_are_removed() {
+    let digits = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+    for (head, tail) in [("f", format!("c-{digits}")), ("s", format!("k_{digits}{}", &digits[..16]))] {
+        let (out, _) = check(&format!("using {head}{tail} now\n"));
+        gone(tail.as_bytes(), out.as_bytes(), &tail);
+    }
+}
+
 #[test]
 fn documented_examples_stay_and_are_reported() {
     use plugward_redact::{EXAMPLES, RedactAction};

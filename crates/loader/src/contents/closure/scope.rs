@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plugward_commands::{CommandContext, CommandLimits, PathText, TOP_LEVEL};
-use plugward_installs::{InstallContents, InstallKind, project_directory_names};
+use plugward_installs::{DEPENDENCY_PROGRAMS, InstallContents, InstallKind, project_directory_names};
 use plugward_manifest::{Dialect, RelativeBase};
 
 use super::place::{Landed, Places, directory, inside, normalized};
@@ -20,8 +20,6 @@ const DATA: &str = "/\u{1}data";
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "site-packages", "vendor", "target"];
 /// Scripts by which frameworks and build tools run the code of a project.
 const PROJECT_TOOLS: [&str; 6] = ["artisan", "manage.py", "gradlew", "mvnw", "bin/console", "bin/rails"];
-/// The directories of programs of a project's dependencies.
-const DEPENDENCY_PROGRAMS: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
 
 /// Whether a plugin is a copy that a host made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

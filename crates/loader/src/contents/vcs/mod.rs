@@ -146,6 +146,11 @@ impl VcsFiles {
         [whole, scripts.filter_map(VcsFile::script_entry).collect()]
     }
 
+    /// Returns the paths and bytes of all files, also of programs that are not scanned.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter().map(|file| (file.path.as_str(), file.bytes.as_slice()))
+    }
+
     /// Returns the digest of the settings and hooks that run something; `None` if none does.
     pub(crate) fn digest(&self) -> Option<Digest> {
         let rows = self.files.iter().flat_map(VcsFile::rows).chain(self.outside.iter().cloned());
