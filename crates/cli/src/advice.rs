@@ -165,9 +165,22 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("policy/namesake", _) => {
             format!("review it: {review}\nto block it too: {}", commands.deny())
         }
+        // The help names the verb if the settings name a model.
+        ("approval/none", _) if reason.help.contains("plugward audit") => {
+            format!("audit it: plugward audit {selector}\nthen approve it: plugward approve {selector}")
+        }
         ("approval/none", _) => {
             format!("review it: {review}\nthen approve it: plugward approve {selector} --static")
         }
+        ("audit/risk", _) => match &reason.accept {
+            Some(digests) if commands.review == ReviewVerb::Explain => {
+                format!(
+                    "read the audit: {review}\nto accept it: {}",
+                    shared::accept_command(commands, digests)
+                )
+            }
+            _ => reason.help.clone(),
+        },
         ("approval/stale", _) => {
             format!("review the change: {diff}\nthen approve it: plugward approve {selector} --static")
         }
@@ -217,6 +230,7 @@ pub(crate) fn words(reason: &Reason) -> String {
         ("approval/none", _) => "not approved".to_owned(),
         ("approval/stale", _) => "changed since it was approved".to_owned(),
         ("approval/risk", _) => "risk above plugins.max_risk".to_owned(),
+        ("audit/risk", _) => first.split(',').next().unwrap_or(first).to_owned(),
         ("check/all-or-nothing", _) => "another plugin is refused".to_owned(),
         ("pin/lost", _) => "the pins are gone".to_owned(),
         ("pin/store" | "pin/store-version", _) => "the pins cannot be read".to_owned(),

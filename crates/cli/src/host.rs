@@ -250,7 +250,7 @@ pub(crate) fn nanoseconds() -> u64 {
 
 /// Returns the current day, for entries that expire.
 pub(crate) fn today() -> Option<Date> {
-    jiff::Timestamp::now().to_string().get(..10)?.parse().ok()
+    now().ok()?.day().parse().ok()
 }
 
 /// Returns 16 bytes of the system's random source.
@@ -490,6 +490,11 @@ pub(crate) fn search_path() -> Vec<String> {
 #[cfg(feature = "net")]
 pub(crate) fn proxy() -> Option<String> {
     ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].into_iter().find_map(env)
+}
+
+/// Returns the value of a variable that a setting names; an empty one counts as unset.
+pub(crate) fn named_variable(name: &str) -> Option<String> {
+    env(name)
 }
 
 /// Returns the environment variables of hosts that are not UTF-8, and so would be ignored.

@@ -183,7 +183,7 @@ pub(crate) fn host_named(name: &str) -> Result<&'static HostRow, Failure> {
     table.row(name).ok_or_else(|| {
         let all: Vec<&str> = table.rows().iter().map(|row| row.id.as_str()).collect();
         let failure = Failure::usage(format!("unknown host: {name}"));
-        match crate::verbs::select::nearest(name, all.iter().copied()) {
+        match plugward_loader::nearest(name, all.iter().copied()) {
             Some(near) => failure.help(format!("did you mean {near}?")),
             None => failure.help(format!("use one of {}", all.join(", "))),
         }

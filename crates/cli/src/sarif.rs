@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_loader::codes::{Code, all};
 use plugward_loader::scanner::{EntryState, FileState, Rule, Rules, ScanDecision, ScanReport, Suppressed};
 use plugward_loader::{
-    BehaviorEvidence, Decision, Finding, PluginReport, Reason, Report, Severity, Weight, sha256,
+    BehaviorEvidence, Decision, Finding, PluginReport, Reason, Report, Severity, Weight, hex, sha256,
 };
 use serde_json::{Map, Value, json};
 
@@ -224,15 +224,7 @@ fn rule(id: &str, known: &[Code], reason: Option<&Reason>) -> Value {
 fn uri(parts: &[&str]) -> String {
     let parts: Vec<&str> =
         parts.iter().flat_map(|part| part.split('/')).filter(|part| !matches!(*part, "" | ".")).collect();
-    let mut out = String::new();
-    for byte in parts.join("/").bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_' | b'~') {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    if out.is_empty() { ".".to_owned() } else { out }
+    if parts.is_empty() { ".".to_owned() } else { hex::percent_encode(&parts.join("/")) }
 }
 
 fn refusal(plugin: &PluginReport, reason: &Reason, indexes: &BTreeMap<String, usize>) -> Value {

@@ -16,7 +16,7 @@ use plugward_loader::policy::{
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
 use plugward_loader::tree_lock::TreeLimits;
 use plugward_loader::{
-    ApprovalRule, HostSuppression, ParseError, Part, PluginKey, ScanAsk, SignerRow, Trust, Verifiers,
+    ApprovalRule, Digest, HostSuppression, ParseError, Part, PluginKey, ScanAsk, SignerRow, Trust, Verifiers,
 };
 
 use crate::diagnostic::{Diagnostic, Location};
@@ -132,6 +132,13 @@ impl Settings {
         Rules::with(&files)
             .map(Some)
             .map_err(|error| Failure::usage(error.to_string()).code(error.code()).help(error.help()))
+    }
+}
+
+impl Settings {
+    /// Returns the digest of the rules in use.
+    pub(crate) fn rules_digest(&self) -> Result<Digest, Failure> {
+        Ok(self.rules(&[])?.as_ref().unwrap_or_else(|| Rules::builtin()).digest())
     }
 }
 

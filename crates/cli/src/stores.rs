@@ -5,8 +5,9 @@ use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, Workflow
 use plugward_loader::ledger::{LedgerFiles, LedgerId};
 use plugward_loader::pinstore::{Baselines, Pins, RevocationLists};
 use plugward_loader::{
-    ApprovalStore, CheckMode, DecisionError, Dir, PinStore, PluginKey, Record, RecordFailure, RecordOptions,
-    RecordedDenials, RevocationStore, ScanPack, ScanRecords, Stores, Trust, record_start_over, record_stored,
+    ApprovalStore, AuditRecords, CheckMode, DecisionError, Dir, PinStore, PluginKey, Record, RecordFailure,
+    RecordOptions, RecordedDenials, RevocationStore, ScanPack, ScanRecords, Stores, Trust, record_start_over,
+    record_stored,
 };
 
 use crate::diagnostic::Diagnostic;
@@ -212,16 +213,30 @@ fn is_missing(path: &Utf8Path) -> Result<bool, Failure> {
 /// Opens the approvals for a change; the directory is created if it does not exist yet.
 pub(crate) fn approvals_to_write(host: &Host) -> Result<ApprovalStore, Failure> {
     let dir = host::own_directory(host.config_dir()?).map_err(Failure::of_store)?;
-    Ok(ApprovalStore::open(&dir, host::owner()))
+    Ok(ApprovalStore::open(&dir, host::owner()).with_audits(audits(host)))
 }
 
-fn approvals(host: &Host) -> Result<ApprovalStore, Failure> {
+/// Returns the records of audits. A run that can write loads nothing if the state directory cannot be opened, because the
+/// ledger is there too.
+fn audits(host: &Host) -> Option<AuditRecords> {
+    let dir = Dir::open_ambient_dir(host.state_dir().ok()?, plugward_loader::ambient_authority()).ok()?;
+    AuditRecords::at(&dir, host::owner()).ok()
+}
+
+/// Opens the records of audits for a new one.
+pub(crate) fn audits_to_write(host: &Host) -> Result<AuditRecords, Failure> {
+    let dir = host::own_directory(host.state_dir()?).map_err(Failure::of_store)?;
+    AuditRecords::at(&dir, host::owner())
+        .map_err(|error| Failure::store(error.to_string()).code(error.code()).help(error.help()))
+}
+
+pub(crate) fn approvals(host: &Host) -> Result<ApprovalStore, Failure> {
     let path = host.config_dir()?;
     if is_missing(path)? {
-        return Ok(ApprovalStore::empty());
+        return Ok(ApprovalStore::empty().with_audits(audits(host)));
     }
     let dir = host::own_directory(path).map_err(Failure::of_store)?;
-    Ok(ApprovalStore::open(&dir, host::owner()))
+    Ok(ApprovalStore::open(&dir, host::owner()).with_audits(audits(host)))
 }
 
 /// Opens the records of earlier scans of these directories. They only save time: without them, everything is scanned.

@@ -368,8 +368,8 @@ fn a_required_approval_can_be_given_after_the_static_scan() {
     let text = said(&home.run(&["approve", "plugins/inst", "--static"]));
     let danger = text.split_whitespace().find(|word| word.starts_with("pt1:")).unwrap().to_owned();
     let output = home.run(&["approve", "plugins/inst", "--static", "--tree", &danger]);
-    assert_eq!(code(&output), 4);
-    assert!(said(&output).contains("approval/risk"), "{}", said(&output));
+    assert_eq!(code(&output), 6);
+    assert!(said(&output).contains("scan/danger"), "{}", said(&output));
     assert!(!home.path("config/plugins.approvals.toml").exists(), "nothing was approved");
     let output = home.run(&["approve", "plugins/good", "--static", "--tree", &tree]);
     assert_eq!(code(&output), 0, "{}", said(&output));

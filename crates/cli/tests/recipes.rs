@@ -382,3 +382,185 @@ fn an_honest_makefile_is_no_question() {
         ("just", &[("justfile", "default:\n  @just --list\n")], 0, ""),
     ]);
 }
+
+/// Variables that contain the next one ten times each.
+fn nested(count: usize, line: impl Fn(usize, &str) -> String, reference: &str) -> String {
+    let variable = |at: usize| {
+        let next = reference.replace('#', &(at + 1).to_string());
+        line(at, &[next.as_str(); 10].join(""))
+    };
+    (0..count).map(variable).collect()
+}
+
+#[test]
+fn variables_that_grow_without_bound_are_a_reason() {
+    let make = nested(18, |at, value| format!("A{at} = {value}\n"), "$(A#)");
+    let task = nested(16, |at, value| format!("  A{at}: '{value}'\n"), "{{.A#}}");
+    let just = nested(16, |at, value| format!("a{at} := {}\n", value.trim_end_matches(" + ")), "a# + ");
+    let make = format!("{make}A18 = x\nlint:\n\techo $(A0)\n");
+    let task = format!("version: '3'\nvars:\n{task}  A16: x\ntasks: {{lint: 'echo {{{{.A0}}}}'}}\n");
+    let just = format!("{just}a16 := 'x'\nlint:\n  echo {{{{a0}}}}\n");
+    let calls = "X = 1\nlint:\n\t$(MAKE) X=$(X)1 lint\n\t$(MAKE) X=$(X)2 lint\n".to_owned();
+    let shells = format!("X = {}{}\nlint:\n\ttrue\n", "$(shell a ".repeat(5_000), ")".repeat(5_000));
+    let unreadable = "surface/unreadable";
+    judged(&[
+        ("make lint", &[("Makefile", &make)], 1, unreadable),
+        ("task lint", &[("Taskfile.yml", &task)], 1, unreadable),
+        ("just lint", &[("justfile", &just)], 1, unreadable),
+        ("make lint", &[("Makefile", &calls)], 1, unreadable),
+        ("make lint", &[("Makefile", &shells)], 4, unreadable),
+    ]);
+    let few = nested(3, |at, value| format!("A{at} = {value}\n"), "$(A#)");
+    let calls: String = (0..20).map(|at| format!("t{at}:\n\t$(MAKE) t{}\n", at + 1)).collect();
+    judged(&[
+        ("make lint", &[("Makefile", &format!("{few}A3 = x\nlint:\n\techo $(A0)\n"))], 0, ""),
+        ("make t0", &[("Makefile", &calls)], 0, ""),
+    ]);
+}
+
+#[test]
+fn the_values_of_a_call_reach_its_recipes() {
+    let script = ("evil.sh", "echo 1\n");
+    let other = ("ok.sh", "true\n");
+    let make = "X = ok\nlint:\n\tsh $(X).sh\n";
+    let just = "X := 'ok'\nlint:\n  sh {{X}}.sh\n";
+    let task = "version: '3'\nvars: {X: ok}\ntasks: {lint: 'sh {{.X}}.sh'}\n";
+    let called = "version: '3'\ntasks:\n  lint: [{task: r, vars: {X: evil}}, {task: r, vars: {X: ok}}]\n  r: sh {{.X}}.sh\n";
+    let cases: [(&str, &str, &str, i32); 20] = [
+        ("make X=evil lint", "Makefile", make, 4),
+        ("make lint X:=evil", "Makefile", make, 4),
+        ("make lint", "Makefile", make, 0),
+        ("X=evil make lint", "Makefile", make, 4),
+        ("X=evil make lint", "Makefile", "X ?= ok\nlint:\n\tsh $(X).sh\n", 4),
+        ("make X=ok lint", "Makefile", "X = ok\nlint:\n\ttrue\noverride X = evil\nlint:\n\tsh $(X).sh\n", 4),
+        ("make X=evil all", "Makefile", "X = ok\nall:\n\t$(MAKE) lint\nlint:\n\tsh $(X).sh\n", 4),
+        ("make lint", "Makefile", "lint:\n\t$(MAKE) X=evil r\nr:\n\tsh $(X).sh\n", 4),
+        ("just X=evil lint", "justfile", just, 4),
+        ("just --set X evil lint", "justfile", just, 4),
+        ("just lint X=evil", "justfile", just, 0),
+        ("just lint evil", "justfile", "lint x='ok':\n  sh {{x}}.sh\n", 4),
+        ("just lint ok", "justfile", "lint x='evil':\n  sh {{x}}.sh\n", 0),
+        ("just lint ok evil", "justfile", "lint x *y:\n  sh {{y}}.sh\n", 4),
+        ("just lint", "justfile", "lint: (r \"evil\")\nr x='ok':\n  sh {{x}}.sh\n", 4),
+        ("just lint evil", "justfile", "lint y: (r y)\nr x='ok':\n  sh {{x}}.sh\n", 4),
+        ("task lint X=evil", "Taskfile.yml", task, 4),
+        ("task lint", "Taskfile.yml", task, 0),
+        ("task lint", "Taskfile.yml", called, 4),
+        ("task X=evil lint Y=1", "Taskfile.yml", task, 4),
+    ];
+    for (command, name, text, expected) in cases {
+        changed(&[(command, &[(name, text), script, other], "evil.sh", expected)]);
+    }
+}
+
+#[test]
+fn conditions_and_definitions_hide_no_rule() {
+    let cases: [(&str, i32); 8] = [
+        ("lint: pre define\n\tsh evil.sh\npre define:\n\ttrue\n", 4),
+        ("define A\n\tdefine B\nendef\nlint:\n\tsh evil.sh\n", 4),
+        ("define = x\nlint:\n\tsh evil.sh\n", 4),
+        ("ifdef N\ndefine X\nendif\nlint:\n\tsh evil.sh\nifdef N\nendef\nendif\n", 4),
+        ("lint:\nifdef N\nother:\nendif\n\tsh evil.sh\n", 4),
+        ("lint:\n\ttrue\nifdef N\nx = 1\nendif\n\tsh evil.sh\n", 4),
+        ("override define A\nsh evil.sh\nendef\nlint:\n\ttrue\n", 0),
+        ("lint:\nifdef N\n\ttrue\nelse\n\techo\nendif\n\ttrue\nother:\n\tsh evil.sh\n", 0),
+    ];
+    for (text, expected) in cases {
+        changed(&[("make lint", &[("Makefile", text), ("evil.sh", "echo 1\n")], "evil.sh", expected)]);
+    }
+}
+
+#[test]
+fn an_include_is_read_from_each_directory_of_the_search() {
+    let script = ("evil.sh", "echo 1\n");
+    let rule = ("inc/more.mk", "lint:\n\tsh evil.sh\n");
+    let more = ("more.just", "lint:\n  sh evil.sh\n");
+    changed(&[
+        ("make -I inc lint", &[("Makefile", "include more.mk\n"), rule, script], "evil.sh", 4),
+        ("make -Iinc lint", &[("Makefile", "-include more.mk\n"), rule, script], "evil.sh", 4),
+        ("make lint", &[("Makefile", "include inc/more.mk # all\nlint: ;\n"), rule, script], "evil.sh", 4),
+        ("just lint", &[("justfile", "import 'more.just' # shared\n"), more, script], "evil.sh", 4),
+        ("just lint", &[("justfile", "import x'more.just'\n"), more, script], "evil.sh", 4),
+        (
+            "just lint",
+            &[("justfile", "import? 'none.just'\nlint:\n  true\nother:\n  echo 1\n")],
+            "justfile",
+            0,
+        ),
+        // Without a file that must exist, the whole file counts.
+        (
+            "just lint",
+            &[("justfile", "import 'none.just'\nlint:\n  true\nother:\n  echo 1\n")],
+            "justfile",
+            4,
+        ),
+    ]);
+    let objects = "OBJS = $(shell ls *.o)\n-include $(OBJS:.o=.d)\nlint:\n\ttrue\n";
+    let list = "SRCS = $(wildcard src/*.c)\nDEPS = $(patsubst src/%.c,build/%.d,$(SRCS))\n-include $(DEPS)\nlint: a.o\n\ttrue\n";
+    judged(&[
+        ("just lint", &[("justfile", "import \"m\\u{6f}re.just\"\nlint:\n  true\n"), more], 3, "include"),
+        ("make lint", &[("Makefile", objects)], 0, ""),
+        ("make lint", &[("Makefile", list)], 0, ""),
+        ("make lint", &[("Makefile", &objects.replace("-include", "include"))], 3, "surface/unresolved"),
+        ("make lint", &[("Makefile", &objects.replace(".d)", ".mk)"))], 3, "surface/unresolved"),
+        ("make lint", &[("Makefile", objects), ("src/a.d", "lint:\n\t@{ATTACK}\n")], 6, "a.d"),
+    ]);
+    changed(&[("make lint", &[("Makefile", list), ("build/a.d", "a.o: 1.h\n")], "build/a.d", 0)]);
+}
+
+#[test]
+fn variables_and_attributes_of_recipes_load_code() {
+    let script = ("x.sh", "echo 1\n");
+    let inner = ("sub/x.sh", "echo 1\n");
+    for text in [
+        "export BASH_ENV := './x.sh'\nlint:\n  true\n",
+        "[env('BASH_ENV', './x.sh')]\nlint:\n  true\n",
+        "[private, env('BASH_ENV', './x.sh')]\nlint:\n  true\n",
+        "lint $BASH_ENV='./x.sh':\n  true\n",
+    ] {
+        judged(&[
+            ("just lint", &[("justfile", text), script], 3, "env/hijack"),
+            ("just lint", &[("justfile", &text.replace("BASH_ENV", "MODE")), script], 0, ""),
+        ]);
+    }
+    for text in ["lint v=`sh x.sh`:\n  true\n", "[private]\nlint v='a b' w=`sh x.sh`:\n  true\n"] {
+        changed(&[("just lint", &[("justfile", text), script], "x.sh", 4)]);
+    }
+    changed(&[
+        (
+            "just lint",
+            &[("justfile", "[private, working-directory: 'sub']\nlint:\n  sh x.sh\n"), inner],
+            "sub/x.sh",
+            4,
+        ),
+        (
+            "just lint",
+            &[("justfile", "set working-directory := 'sub'\nlint:\n  sh x.sh\n"), inner],
+            "sub/x.sh",
+            4,
+        ),
+        ("cd sub && just lint", &[("justfile", "[no-cd]\nlint:\n  sh x.sh\n"), inner], "sub/x.sh", 4),
+        (
+            "just lint",
+            &[("justfile", "[private, group: 'a']\nlint:\n  true\nother:\n  echo 1\n")],
+            "justfile",
+            0,
+        ),
+        (
+            "just lint",
+            &[("justfile", "[private, script('sh')]\nlint:\n  true\nother:\n  echo 1\n")],
+            "justfile",
+            4,
+        ),
+    ]);
+    for text in [
+        "env: {BASH_ENV: ./x.sh}\ntasks: {lint: 'true'}\n",
+        "tasks: {lint: {env: {BASH_ENV: ./x.sh}, cmd: 'true'}}\n",
+    ] {
+        let text = format!("version: '3'\n{text}");
+        judged(&[
+            ("task lint", &[("Taskfile.yml", &text), script], 3, "env/hijack"),
+            ("task lint", &[("Taskfile.yml", &text.replace("BASH_ENV", "MODE")), script], 0, ""),
+        ]);
+    }
+}

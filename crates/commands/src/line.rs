@@ -122,6 +122,11 @@ pub enum StartTarget {
         files: Vec<PathText>,
         /// `true` if the command runs it in workspaces of the project.
         in_workspaces: bool,
+        /// The variables that the command sets for make, just or task, as `NAME=VALUE`. `.INCLUDE_DIRS` has a directory in
+        /// which make looks for included files.
+        assignments: Vec<String>,
+        /// The words after the name of a recipe of just.
+        arguments: Vec<CommandWord>,
     },
 }
 

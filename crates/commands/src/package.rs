@@ -1,5 +1,7 @@
 //! References to packages that are downloaded: how firmly a digest, version or tag identifies them.
 
+use plugward_types::hex;
+
 use crate::CommandWord;
 
 /// A package that a package runner downloads and runs.
@@ -81,7 +83,7 @@ fn npm(reference: &str) -> PackagePrecision {
         || (path && !reference.contains("@npm:"))
     {
         let commit = reference.rsplit_once('#').map(|(_, commit)| commit);
-        return PackagePrecision::Digest.of(commit, |commit| is_hex(commit, 40));
+        return PackagePrecision::Digest.of(commit, |commit| hex::is_lower(commit, 40));
     }
     // The first character is skipped because `@` there starts a scope.
     let version = reference.char_indices().nth(1).and_then(|(at, _)| reference.get(at..)?.rsplit_once('@'));
@@ -93,7 +95,7 @@ fn python(reference: &str) -> PackagePrecision {
     if reference.contains("://") {
         let plain = reference.split_once('#').map_or(reference, |(plain, _)| plain);
         let commit = plain.rsplit_once('@').map(|(_, commit)| commit);
-        return PackagePrecision::Digest.of(commit, |commit| is_hex(commit, 40));
+        return PackagePrecision::Digest.of(commit, |commit| hex::is_lower(commit, 40));
     }
     let version = reference.split_once("==").or_else(|| reference.split_once('@'));
     let version = version.map(|(_, version)| version.trim_start_matches('=').trim());
@@ -115,7 +117,7 @@ fn is_exact_python(version: &str) -> bool {
 fn image(reference: &str) -> PackagePrecision {
     if let Some((_, digest)) = reference.rsplit_once("@sha256:") {
         // A truncated digest identifies nothing.
-        return PackagePrecision::Digest.of(Some(digest), |digest| is_hex(digest, 64));
+        return PackagePrecision::Digest.of(Some(digest), |digest| hex::is_lower(digest, 64));
     }
     let last = reference.rsplit_once('/').map_or(reference, |(_, last)| last);
     let tag = last.split_once(':').map(|(_, tag)| tag);
@@ -130,11 +132,6 @@ fn deno(reference: &str) -> PackagePrecision {
         rest.split_once('@').map(|(_, version)| version.split('/').next().unwrap_or_default())
     });
     PackagePrecision::Version.of(version, is_semver)
-}
-
-/// Returns `true` for a text of exactly `length` lowercase hexadecimal digits.
-fn is_hex(text: &str, length: usize) -> bool {
-    text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Returns `true` for a full version of Semantic Versioning 2.0: three numbers, then an optional prerelease and build.

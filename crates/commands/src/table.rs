@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use plugward_types::glob;
+
 use crate::{CodeLanguage, ProgramRole, VariableEffect};
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -326,11 +328,7 @@ pub(crate) fn has(options: &[String], word: &str) -> bool {
 
 /// Returns `true` if a list of patterns, in which `*` is any text, contains one of a name.
 pub(crate) fn has_match(patterns: &[String], name: &str) -> bool {
-    let matches = |pattern: &String| match pattern.split_once('*') {
-        Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
-        None => pattern == name,
-    };
-    patterns.iter().any(matches)
+    patterns.iter().any(|pattern| glob::is_match(pattern, name))
 }
 
 #[cfg(test)]

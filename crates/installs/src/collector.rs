@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plugward_commands::PathText;
 use plugward_manifest::json::{JsonMember, JsonNode};
-use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
+use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape, pointer};
 
 use crate::judge::{ENVIRONMENT_LIMIT, Judge};
 use crate::parts::Parts;
@@ -418,7 +418,7 @@ pub(crate) fn shown(text: &str) -> String {
     format!("{}{ellipsis}", escape::line(&short))
 }
 
-/// Returns a JSON pointer (RFC 6901) with one more step.
+/// Returns a JSON pointer with one more step, as messages show it.
 pub(crate) fn step(pointer: &str, key: &str) -> String {
-    format!("{pointer}/{}", shown(key).replace('~', "~0").replace('/', "~1"))
+    pointer::step(pointer, &shown(key))
 }

@@ -30,6 +30,7 @@ pub use install::{
     HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallPart,
     InstallProblem, InstallProblemKind, RecordPlace, SettingsParts,
 };
+pub use judge::DEPENDENCY_PROGRAMS;
 pub use known_host::{KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};
 pub use plugward_types as types;

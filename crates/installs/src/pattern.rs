@@ -1,5 +1,7 @@
 //! Patterns of paths in settings: `*` and `?` in a component, and `**` for any directories.
 
+use plugward_types::glob;
+
 use crate::EntryKind;
 use crate::collector::{Collector, join};
 
@@ -46,7 +48,7 @@ fn matching(found: &mut Collector<'_>, directory: String, part: &str) -> Result<
         let listed = if directory.is_empty() { "/" } else { &directory };
         for entry in found.entries(listed) {
             let path = join(&directory, &entry.name);
-            if !is_deep && is_match(part, &entry.name) {
+            if !is_deep && glob::is_shell_match(part, &entry.name) {
                 paths.push(path);
             } else if is_deep && entry.kind == EntryKind::Directory && entry.name != ".git" {
                 paths.push(path.clone());
@@ -55,24 +57,4 @@ fn matching(found: &mut Collector<'_>, directory: String, part: &str) -> Result<
         }
     }
     Ok(paths)
-}
-
-/// Returns `true` if a name matches a component of a pattern.
-fn is_match(pattern: &str, name: &str) -> bool {
-    let name: Vec<char> = name.chars().collect();
-    let fits = |part: &[char], at: usize| {
-        let here = name.get(at..at.saturating_add(part.len()));
-        here.is_some_and(|here| here.iter().zip(part).all(|(one, wanted)| *wanted == '?' || one == wanted))
-    };
-    let mut parts = pattern.split('*').map(|part| part.chars().collect::<Vec<char>>());
-    let first = parts.next().unwrap_or_default();
-    let rest: Vec<Vec<char>> = parts.collect();
-    let mut at = first.len();
-    let Some((last, middle)) = rest.split_last() else { return fits(&first, 0) && at == name.len() };
-    for part in middle {
-        let Some(next) = (at..=name.len()).find(|at| fits(part, *at)) else { return false };
-        at = next.saturating_add(part.len());
-    }
-    let end = name.len().checked_sub(last.len()).filter(|end| *end >= at);
-    fits(&first, 0) && end.is_some_and(|end| fits(last, end))
 }

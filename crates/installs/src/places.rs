@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use plugward_manifest::json::{JsonMember, JsonNode, JsonValue};
-use plugward_types::Span;
+use plugward_types::{Span, pointer};
 
 use crate::collector::{Collector, join, place};
 use crate::judge::{Judge, NamedSetting};
@@ -251,7 +251,7 @@ struct Setting<'n, 'f> {
 fn settings<'n, 'f>(root: &'n JsonNode<'f>, pointer: &str) -> Vec<Setting<'n, 'f>> {
     let pointer = if pointer.is_empty() { "/*" } else { pointer };
     let mut all: Vec<Setting<'n, 'f>> = vec![Setting { name: String::new(), span: root.span(), node: root }];
-    for key in keys(pointer) {
+    for key in pointer::keys(pointer) {
         let matching = |one: Setting<'n, 'f>| {
             let members = one.node.members_or_none().iter();
             let wanted = members.filter(|member| key == "*" || member.key() == key);
@@ -276,10 +276,5 @@ fn settings<'n, 'f>(root: &'n JsonNode<'f>, pointer: &str) -> Vec<Setting<'n, 'f
 
 /// Returns the value at a pointer.
 pub(crate) fn at<'n, 'f>(root: &'n JsonNode<'f>, pointer: &str) -> Option<&'n JsonNode<'f>> {
-    keys(pointer).iter().try_fold(root, |node, key| node.get(key))
-}
-
-/// Returns the keys of a JSON pointer (RFC 6901).
-fn keys(pointer: &str) -> Vec<String> {
-    pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect()
+    pointer::keys(pointer).iter().try_fold(root, |node, key| node.get(key))
 }

@@ -13,7 +13,7 @@ mod value;
 pub use codes::CODES;
 pub use config::{
     AnswerOutcome, ConfigEntry, ConfigError, ConfigFault, ConfigFaultKind, ConfigValues, GivenValues,
-    Questions, ValueSource, inline, nearest, questions,
+    Questions, ValueSource, inline, questions,
 };
 pub use facts::{ApprovalFacts, AuditFacts, Clearance, FoundPlugin, PluginContents, PluginTexts};
 pub use faults::{Fault, Faults};

@@ -122,6 +122,13 @@ pub const CODES: &[(&str, &str)] = &[
         "revocation/unreadable",
         "fix the revocation list or its stored copy; no plugin loads until one of them can be read",
     ),
+    (
+        "audit/no-model",
+        "set audit.client, audit.base_url and audit.model in your own settings, or use `plugward audit --static`",
+    ),
+    ("audit/too-costly", "confirm the audit with `--yes`, or raise audit.confirm_tokens"),
+    ("audit/unknown-record", "name the digest that `plugward audit` printed, or audit the plugin again"),
+    ("audit/risk", "read the audit, then accept this version or remove the plugin"),
     ("session/command", "write one of the commands in `plugward session --help`"),
     ("session/line", "write one command per line, as UTF-8 text of at most 64 KiB"),
     ("session/plugin", "write the id of a plugin, as `list` prints it"),
@@ -206,6 +213,6 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
         "tree/",
     ];
     let mut all = reasons();
-    all.retain(|(code, _)| gates.iter().any(|gate| code.starts_with(gate)));
+    all.retain(|(code, _)| *code == "audit/risk" || gates.iter().any(|gate| code.starts_with(gate)));
     all
 }

@@ -10,14 +10,12 @@ use plugward_manifest::json::{JsonNode, ParseLimits, parse};
 use plugward_types::{AuditKind, AuditVerdict, Part, Risk, Severity, TreeDigest};
 use thiserror::Error;
 
+use crate::contents::audit::CLOSURE;
 use crate::contents::material::Material;
 use crate::report::{ApprovalState, PluginReport};
 use crate::run::result::LoadedPlugin;
-use crate::state::decide::static_risk;
 
 const MANIFEST: &str = "plugin.json";
-/// The name under which [`PluginContents::shared`] has the files outside that a plugin runs. No path has it.
-const CLOSURE: &str = "";
 
 /// The answer of a user about some contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,11 +102,9 @@ pub fn contents_of(report: &PluginReport) -> Option<PluginContents> {
 /// Returns what the rules alone conclude about a plugin. Suppressed findings do not count.
 #[must_use]
 pub fn static_facts(report: &PluginReport, contents: &PluginContents) -> AuditFacts {
-    let open: Vec<_> =
-        report.findings.iter().filter(|finding| report.suppression(finding).is_none()).cloned().collect();
-    let dangers = open.iter().filter(|finding| finding.severity == Severity::Danger).count();
+    let dangers = report.open_findings().filter(|finding| finding.severity == Severity::Danger).count();
     let verdict = if dangers > 0 { AuditVerdict::Reject } else { AuditVerdict::ApproveWithConditions };
-    let risk = static_risk(&open);
+    let risk = Risk::of_findings(report.open_findings());
     AuditFacts { contents: contents.clone(), kind: AuditKind::Static, risk, verdict, dangers }
 }
 

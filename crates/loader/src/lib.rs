@@ -30,9 +30,11 @@ pub use plugward_state_file as state_file;
 pub use plugward_tree_lock as tree_lock;
 pub use plugward_types::{
     Behavior, BehaviorEvidence, CalledName, Digest, FileRole, Finding, HostName, InstalledId, ParseError,
-    Part, PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest, escape,
+    Part, PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest, edit_distance,
+    escape, hex, nearest,
 };
 
+pub use contents::audit::audited_bytes;
 pub use contents::closure_facts::closure_paths;
 pub use contents::hash::sha256;
 pub use contents::material::{MainFile, Material, SharedText, entry_parts, identity_of};
@@ -53,8 +55,8 @@ pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
 pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
-    ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
-    PinStatus, PluginKind, PluginReport, PolicyReport, Report, Skipped, Summary, SuppressedReport,
+    ApprovalReport, ApprovalState, AuditReport, CapabilityReport, Decision, Gate, LockReport, LockState,
+    PinReport, PinStatus, PluginKind, PluginReport, PolicyReport, Report, Skipped, Summary, SuppressedReport,
     SurfaceReport, Tool, UnresolvedReport,
 };
 pub use run::check::{LookReport, check, load, look};
@@ -68,9 +70,10 @@ pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use run::rules::policy_of;
 pub use run::trust_root::{TRUST_ROOT, TrustRootFile, refuse_trust_roots, trust_root_notice};
+pub use state::audits::AuditRecords;
 pub use state::decide::{
-    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, record_stored,
-    static_audit, static_risk,
+    ApprovalRequest, DecisionError, Denied, ReviewedAudit, UserDecision, approve, decide, record_start_over,
+    record_stored, static_audit, unapprove,
 };
 pub use state::denials::RecordedDenials;
 pub use state::pins::{PinStore, StoreFailure};

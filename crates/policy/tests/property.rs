@@ -53,10 +53,12 @@ const ROWS: &[(&str, &[&str])] = &[
     ("hooks.raw", &["\"user\"", "\"all\""]),
     ("plugins.shared", &["[]", "[\"../x\"]"]),
     ("scan.packages", &["[]", "[\"x\"]"]),
+    ("audit.client", &["\"none\"", "\"openai\""]),
+    ("audit.base_url", &["\"https://a.example\"", "\"https://b.example\""]),
 ];
 
 /// The rows of the table that ROWS leaves out, with the reason.
-const LEFT_OUT: [SettingId; 13] = [
+const LEFT_OUT: [SettingId; 19] = [
     SettingId::CommandOptions, // grants nothing
     SettingId::Wasm,           // has no effect
     SettingId::Hosts,          // the others are not for repositories, as scan.ask
@@ -68,6 +70,12 @@ const LEFT_OUT: [SettingId; 13] = [
     SettingId::Profile,
     SettingId::ScanRules,
     SettingId::RawGrants,
+    SettingId::AuditModel,
+    SettingId::AuditApiKeyEnv,
+    SettingId::AuditMaxTokens,
+    SettingId::AuditTimeout,
+    SettingId::AuditMaxRequest,
+    SettingId::AuditConfirmTokens,
     SettingId::Workspaces,
     SettingId::Final,
 ];
@@ -102,7 +110,7 @@ fn layer(kind: LayerKind, picks: &[(usize, usize)]) -> Arc<SettingsLayer> {
             let only: String = text
                 .lines()
                 .filter(|row| !row.starts_with("scan") && !row.starts_with("hooks"))
-                .filter(|row| !row.starts_with("plugins.shared"))
+                .filter(|row| !row.starts_with("plugins.shared") && !row.starts_with("audit"))
                 .fold(String::new(), |text, row| text + row + "\n");
             SettingsLayer::parse(
                 LayerKind::User,
@@ -193,7 +201,8 @@ proptest! {
         prop_assert!(two.checksum.is_none() || one.checksum == two.checksum);
         prop_assert!(one.install <= two.install || one.install == Some(false));
         // Keys that repositories cannot set are the same.
-        for id in [SettingId::ScanAsk, SettingId::RawOutput, SettingId::Shared, SettingId::Packages] {
+        let for_users = [SettingId::ScanAsk, SettingId::RawOutput, SettingId::Shared, SettingId::Packages];
+        for id in for_users.into_iter().chain([SettingId::AuditClient, SettingId::AuditBaseUrl]) {
             prop_assert_eq!(with.value(id), without.value(id));
         }
     }

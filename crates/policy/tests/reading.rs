@@ -40,7 +40,7 @@ fn each_fault_has_its_place_and_the_nearest_name() {
         ("trust = locked\n", "1:9 expected a string in quotes [write the value in quotes]"),
         (
             "trusted = 1",
-            "1:1 unknown field `trusted`, expected one of `trust`, `plugins`, `pins`, `limits`, `lock`, `scan`, `hooks`, `hosts`, `workspaces`, `final` [did you mean `trust`?]",
+            "1:1 unknown field `trusted`, expected one of `trust`, `plugins`, `pins`, `limits`, `lock`, `scan`, `hooks`, `audit`, `hosts`, `workspaces`, `final` [did you mean `trust`?]",
         ),
         (
             "plugins.command.hi.rum = \"ask\"",

@@ -29,6 +29,14 @@ pub struct Piece {
     pub is_escaped: bool,
 }
 
+impl Piece {
+    /// Returns a piece without escapes between two offsets, for a reader outside of this crate.
+    #[must_use]
+    pub const fn new(kind: PieceKind, start: u32, end: u32) -> Self {
+        Self { kind, start, end, is_escaped: false }
+    }
+}
+
 /// The result of reading one file.
 #[derive(Debug, Default)]
 #[non_exhaustive]

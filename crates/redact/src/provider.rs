@@ -104,7 +104,7 @@ pub enum TransportErrorKind {
         status: u16,
     },
     /// The reply did not arrive in time.
-    #[error("model provider action not reply in time")]
+    #[error("model provider did not reply in time")]
     TimedOut,
     /// The reply was not understood.
     #[error("reply of the model provider is unreadable")]

@@ -1,11 +1,11 @@
 //! Finds the file for a command name. Nothing is started.
 
 use plugward_policy::{ChecksumAlgorithm, CommandRules, RunRule};
-use plugward_types::{Digest, Part};
+use plugward_types::{Digest, Part, nearest};
 
 use crate::error::{RegistryError, RegistryErrorKind};
 use crate::host::CommandHost;
-use crate::names::{WORDS, is_command_id, is_word, nearest};
+use crate::names::{WORDS, is_command_id, is_word};
 use crate::registry::{CommandKind, Registry, RegistryEntry, RegistryNote};
 use crate::store::{CommandStore, InstallReceipt};
 use crate::verify::{FileHasher, PinnedChecksum};
@@ -186,7 +186,7 @@ impl CommandHost<'_> {
             let installed = receipts.iter().flatten().map(|receipt| receipt.name.as_str());
             let listed = registry.into_iter().flat_map(Registry::entries).map(|entry| entry.name.as_str());
             RegistryErrorKind::Unknown {
-                nearest: nearest(&name, installed.chain(listed)),
+                nearest: nearest(&name, installed.chain(listed)).map(str::to_owned),
                 name: name.clone(),
             }
         };

@@ -3,12 +3,12 @@
 use plugward_policy::{Checksum, ChecksumAlgorithm, CommandRules};
 use plugward_sandbox_path::{Perm, RenameMode};
 use plugward_state_file::FileLock;
-use plugward_types::{Digest, Timestamp};
+use plugward_types::{Digest, Timestamp, nearest};
 
 use crate::download::{BINARY_BYTES, Fetch, download};
 use crate::error::{RegistryError, RegistryErrorKind};
 use crate::host::CommandHost;
-use crate::names::{is_command_id, nearest};
+use crate::names::is_command_id;
 use crate::registry::{CommandBinary, Registry, RegistryEntry};
 use crate::store::{CommandStore, InstallReceipt, STAGE, open_failed};
 use crate::verify::{FileHasher, HashingFile, PinnedChecksum};
@@ -336,7 +336,7 @@ fn pinned(name: &str, pin: &Checksum, binary: &CommandBinary) -> RegistryError {
 
 fn known<'r>(registry: &'r Registry, name: &str) -> Result<&'r RegistryEntry, RegistryError> {
     registry.named(name).ok_or_else(|| {
-        let nearest = nearest(name, registry.entries().map(|entry| entry.name.as_str()));
+        let nearest = nearest(name, registry.entries().map(|entry| entry.name.as_str())).map(str::to_owned);
         RegistryErrorKind::Unknown { name: name.to_owned(), nearest }.into()
     })
 }

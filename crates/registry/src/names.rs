@@ -22,14 +22,6 @@ pub(crate) fn is_word(text: &str) -> bool {
         && text.bytes().all(|byte| is_alphanumeric(byte) || byte == b'-')
 }
 
-/// Returns the nearest of some names, or `None` if all of them are too different to be meant.
-pub(crate) fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    let distance = |name: &&str| strsim::damerau_levenshtein(given, name);
-    let found = names.min_by_key(distance)?;
-    // With more changes than a third of the name, the suggestion would be a guess.
-    (distance(&found) <= (given.chars().count() / 3).max(1)).then(|| found.to_owned())
-}
-
 /// Returns the keys of `binaries` that run on this platform, best first.
 #[must_use]
 pub fn host_targets() -> Vec<String> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use plugward_manifest::json::{self, JsonNode, JsonValue, ParseLimits};
 use plugward_manifest::{SurfaceKind, read_jp_entry};
 use plugward_types::escape::line;
-use plugward_types::{Digest, Part, hex};
+use plugward_types::{Digest, Part, hex, pointer};
 
 use crate::download::SourceUrl;
 use crate::error::{RegistryError, RegistryErrorKind};
@@ -172,7 +172,7 @@ impl Registry {
             match entry {
                 Ok(entry) => drop(found.entries.insert(name.to_owned(), entry)),
                 Err((inside, why)) => {
-                    let pointer = format!("/plugins/{}{inside}", name.replace('~', "~0").replace('/', "~1"));
+                    let pointer = pointer::step("/plugins", name) + &inside;
                     let message = format!("an entry of the registry is ignored: {why}");
                     found.notes.push(RegistryNote { code: "registry/entry", pointer, message });
                 }
@@ -233,7 +233,7 @@ fn entry(
     for item in manifest.surface().iter().filter(|item| item.kind() == SurfaceKind::Binary) {
         let fact = |key| item.fact(key).unwrap_or_default();
         let target = item.name().to_owned();
-        let pointer = format!("/binaries/{}", target.replace('~', "~0").replace('/', "~1"));
+        let pointer = pointer::step("/binaries", &target);
         let url = SourceUrl::parse(fact("url")).map_err(|error| (pointer.clone(), error.to_string()))?;
         if !registry.may_list(&url) {
             return Err((

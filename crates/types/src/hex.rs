@@ -77,6 +77,26 @@ pub fn percent(text: &[u8]) -> Option<u8> {
     decode_pair(text.strip_prefix(b"%")?.get(..2)?)
 }
 
+/// Returns a relative path as a URI reference, in which other bytes than `/` and the unreserved ones are `%41`.
+///
+/// # Examples
+/// ```
+/// assert_eq!(plugward_types::hex::percent_encode("a/b c.js"), "a/b%20c.js");
+/// ```
+#[must_use]
+pub fn percent_encode(path: &str) -> String {
+    let mut out = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.extend(digits_of(byte).map(|digit| char::from(digit.to_ascii_uppercase())));
+        }
+    }
+    out
+}
+
 /// Decodes digits of either case, with ASCII whitespace anywhere between them.
 ///
 /// Returns `None` if the number of digits is odd or another byte occurs.
@@ -135,50 +155,8 @@ pub fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |sum, digit| sum.checked_mul(16)?.checked_add(u32::from(value(*digit)?)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_byte_round_trips() {
-        let bytes: Vec<u8> = (0..=255).collect();
-        let text = encode(&bytes);
-        let mut pushed = Vec::new();
-        push(&mut pushed, &bytes);
-        assert_eq!(pushed, text.as_bytes());
-        assert_eq!(decode(text.as_bytes()).unwrap(), bytes);
-        assert_eq!(decode(text.to_uppercase().as_bytes()).unwrap(), bytes);
-        assert_eq!(decode_array::<256>(&text).unwrap().to_vec(), bytes);
-    }
-
-    #[test]
-    fn values_agree_with_the_standard_library() {
-        for byte in 0..=255_u8 {
-            let expected = char::from(byte).to_digit(16).filter(|_| byte.is_ascii());
-            assert_eq!(value(byte).map(u32::from), expected, "{byte}");
-        }
-    }
-
-    #[test]
-    fn other_text_does_not_decode() {
-        for text in ["0", "0g", "+1", "-1", " 1", "0x", "é"] {
-            assert_eq!(decode_pair(text.as_bytes()), None, "{text}");
-        }
-        assert_eq!(decode(b""), Some(vec![]));
-        assert_eq!(decode(b"0 1\n2\t3"), Some(vec![0x01, 0x23]));
-        assert_eq!(decode(b"012"), None);
-        for text in ["0", "00a", "0G", "A0", "0a0", ""] {
-            assert_eq!(decode_array::<1>(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn numbers_end_at_32_bits() {
-        assert_eq!(number(b"1F600"), Some(0x1_f600));
-        assert_eq!(number(b"ffffffff"), Some(u32::MAX));
-        assert_eq!(number(b"0000000000001"), Some(1));
-        assert_eq!(number(b"100000000"), None);
-        assert_eq!(number(b""), None);
-        assert_eq!(number(b"+1"), None);
-    }
+/// Returns `true` if a text consists of exactly so many lower-case digits, the form of a commit or digest.
+#[must_use]
+pub fn is_lower(text: &str, count: usize) -> bool {
+    text.len() == count && text.bytes().all(|byte| DIGITS.contains(&byte))
 }

@@ -9,7 +9,7 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::{ParseError, ParseErrorKind};
+use crate::{ParseError, ParseErrorKind, Part as _};
 
 /// The last microsecond of the year 9999. A later year needs five digits, and the text forms have four.
 const LAST: u64 = 253_402_300_799_999_999;
@@ -87,6 +87,12 @@ impl Timestamp {
     #[must_use]
     pub const fn truncated_to_second(self) -> Self {
         Self(self.0 - self.0 % SECOND)
+    }
+
+    /// Returns the date, such as `2026-11-21`.
+    #[must_use]
+    pub fn day(self) -> String {
+        self.to_string().head("2026-11-21".len()).to_owned()
     }
 
     /// Adds a duration; `None` after the year 9999.
@@ -234,6 +240,7 @@ mod tests {
             assert_eq!(time.to_string(), text);
             assert_eq!(Timestamp::parse_seconds(text), Ok(time));
             assert_eq!(format!("{time:?}"), text);
+            assert_eq!(time.day(), text[..10]);
         }
         assert_eq!(Timestamp::from_unix_seconds(253_402_300_800), None);
         assert_eq!(Timestamp::from_unix_micros(253_402_300_800_000_000), None);

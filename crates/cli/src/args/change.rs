@@ -65,8 +65,11 @@ pub(crate) struct ForgetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
+    /// Audit that you read, as `plugward audit` printed it
+    #[arg(long, value_name = "DIGEST", conflicts_with_all = ["after_scan", "tree", "with"])]
+    pub(crate) audit: Option<String>,
     /// Approve after the static scan, without an audit by a language model
-    #[arg(long = "static", required = true)]
+    #[arg(long = "static")]
     pub(crate) after_scan: bool,
     #[command(flatten)]
     pub(crate) reviewed: ReviewedArgs,

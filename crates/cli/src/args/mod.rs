@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+mod audit;
 mod change;
 mod commands;
 mod config;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::out::ColorWhen;
 
+pub(crate) use audit::AuditArgs;
 pub(crate) use change::{
     AcceptArgs, ApproveArgs, FindArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
     LedgerVerifyArgs, LockArgs, RedactArgs, ReviewedArgs, RevokeArgs, SuppressArgs, UnrevokeArgs,
@@ -152,12 +154,24 @@ pub(crate) enum Verb {
                       plugward undeny plugins/hookify    # by directory"
     )]
     Undeny(IdArgs),
-    /// Approve a plugin after its static scan
+    /// Let a language model read plugins, and judge whether they do what they say
     #[command(
-        after_help = "Examples:\n  plugward approve hookify --static                      # print the digest\n  \
-                            plugward approve hookify --static --tree pt1:398c…54a4 # approve it"
+        after_help = "Exit codes: 0, 5 risk above plugins.max_risk, 6 danger findings, 1 no reply, 3 --yes is needed.\n\n\
+                      Examples:\n  plugward audit plugins/hookify --dry-run  # what would be sent, and where\n  \
+                      plugward audit hookify --static           # findings and claims, without a model"
+    )]
+    Audit(AuditArgs),
+    /// Approve a plugin after an audit, or after its static scan
+    #[command(
+        after_help = "Examples:\n  plugward approve hookify                               # print the command\n  \
+                            plugward approve hookify --audit sha256:398c…54a4      # after `plugward audit`\n  \
+                            plugward approve hookify --static --tree pt1:398c…54a4 # after the scan alone"
     )]
     Approve(ApproveArgs),
+    /// Delete the approval of a plugin
+    #[command(after_help = "Examples:\n  plugward unapprove hookify            # by name\n  \
+                            plugward unapprove plugins/hookify    # by directory, also if it is gone")]
+    Unapprove(IdArgs),
     /// Suppress the findings of a rule while a file is unchanged
     #[command(
         after_help = "Examples:\n  plugward suppress hookify sh/pipe-to-shell --reason \"reviewed: our own mirror\"\n  \

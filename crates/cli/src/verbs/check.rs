@@ -29,7 +29,7 @@ use crate::sarif;
 use crate::settings::Settings;
 use crate::stores;
 use crate::trust_roots;
-use crate::verbs::{select, shared};
+use crate::verbs::shared;
 
 pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     if args.hook {
@@ -234,7 +234,7 @@ fn unknown_names(args: &CheckArgs, report: &Report, out: &Out) -> bool {
         unknown = true;
         let dirs: Vec<&str> = args.dirs.iter().map(|dir| dir.as_str()).collect();
         let names = report.skipped.iter().filter_map(|one| one.path.rsplit('/').next());
-        let near = select::nearest(id, names);
+        let near = plugward_loader::nearest(id, names);
         let error = Diagnostic::error(match dirs.as_slice() {
             [] => format!("--enabled {id} matches no installed plugin"),
             dirs => format!("--enabled {id} matches no plugin in {}", dirs.join(", ")),

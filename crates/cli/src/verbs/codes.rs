@@ -1,6 +1,7 @@
 //! `plugward codes`: lists every reason code and rule with its help, or explains one.
 
 use plugward_loader::codes::{Code, all};
+use plugward_loader::edit_distance;
 use plugward_loader::scanner::{Profile, Rule, RuleExample, Rules};
 use serde::Serialize;
 
@@ -74,7 +75,7 @@ fn nearest(word: &str, codes: &[Code]) -> Vec<String> {
     // A third of the characters, because a short name is similar to almost every other one.
     let most = (word.chars().count() / 3).clamp(1, 4);
     let is_part = |known: &str| word.len() > 2 && known.contains(word);
-    let far = |known: &str| if is_part(known) { 0 } else { strsim::damerau_levenshtein(known, word) };
+    let far = |known: &str| if is_part(known) { 0 } else { edit_distance(known, word) };
     let mut near: Vec<(usize, &str)> = codes
         .iter()
         .map(|code| (far(&code.code), code.code.as_str()))

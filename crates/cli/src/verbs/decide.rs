@@ -1,21 +1,18 @@
-//! The verbs that record a user's decision: accept, approve, forget, deny, undeny, revoke, unrevoke.
+//! The verbs that record a user's decision: accept, forget, deny, undeny, revoke, unrevoke.
 
-use plugward_loader::pinstore::{ApproveOutcome, ChangeOutcome, DigestMismatch, ReviewedDigests, Revocation};
+use plugward_loader::pinstore::{ChangeOutcome, DigestMismatch, ReviewedDigests, Revocation};
 use plugward_loader::{
     CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginKey, TreeDigest, Trust, UserDecision,
-    Weight, approve_static, decide,
+    Weight, decide,
 };
 
 use crate::advice::Commands;
-use crate::args::{
-    AcceptArgs, ApproveArgs, DiscoveryOptions, FindArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs,
-};
+use crate::args::{AcceptArgs, DiscoveryOptions, FindArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::prompt::confirm;
-use crate::settings::Settings;
 use crate::stores;
 use crate::text::{command, count, wrapped};
 use crate::verbs::select;
@@ -120,7 +117,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
 }
 
 /// Parses the digests that the user reviewed.
-fn reviewed(tree: &str, with: &[String]) -> Result<ReviewedDigests, Failure> {
+pub(super) fn reviewed(tree: &str, with: &[String]) -> Result<ReviewedDigests, Failure> {
     let mut shown = ReviewedDigests::of_tree(tree.parse().map_err(|_error| invalid_digest("--tree", tree))?);
     for text in with {
         if let Ok(tree) = text.parse::<TreeDigest>() {
@@ -141,7 +138,7 @@ fn invalid_digest(of: &str, text: &str) -> Failure {
         .help("copy it from `plugward diff`; a tree digest starts with pt1:")
 }
 
-fn not_reviewed(shown: &str, reviewed: &str, found: &str) -> Failure {
+pub(super) fn not_reviewed(shown: &str, reviewed: &str, found: &str) -> Failure {
     Failure::refused(format!("{shown} has changed since you reviewed it"))
         .code("pin/not-shown")
         .note("reviewed", reviewed)
@@ -161,81 +158,6 @@ fn show_digests(
     out.result(&format!("{name}\n  {tree}\n\nAfter you have read it (plugward diff {selector}):\n"))?;
     out.result(&command("  ", &shared::accept_command(commands, wanted), out.width))?;
     Ok(())
-}
-
-pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let settings = Settings::read(host)?;
-    let named = shared::find(&args.plugin, Some(Trust::Tofu), PluginBytes::Discard, host, out)?;
-    let SelectedPlugin { shown, plugin, subject, .. } = named;
-    let selector = shared::quoted(&shown);
-    let Some(subject) = subject else {
-        return Err(Failure::refused(format!("{shown} cannot be digested, so there is nothing to approve"))
-            .help(format!("plugward explain {selector}")));
-    };
-    let tree = subject.facts().tree;
-    let Some(reviewed) = &args.reviewed.tree else {
-        // The result of the scan comes first. The digest in the command binds the approval to it.
-        let risk = plugward_loader::static_risk(&plugin.findings);
-        let mut text = format!(
-            "{}: {}, static risk {}\n  {tree}\n\nAfter you have read them (plugward explain {selector}):\n",
-            plugward_loader::escape::line(&shown),
-            count(plugin.findings.len(), "finding"),
-            risk.as_str()
-        );
-        let commands = shared::commands(&plugin, &shared::as_typed(&args.plugin.finding), None);
-        let approve = shared::with_digests(
-            &format!("plugward approve {selector} --static{}", commands.typed),
-            &ReviewedDigests::wanted(subject.facts(), None),
-        );
-        text.push_str(&command("  ", &approve, out.width));
-        out.result(&text)?;
-        return Ok(3);
-    };
-    let reviewed = self::reviewed(reviewed, &args.reviewed.with)?;
-    let more = settings.rules(&[])?;
-    let rules = more.as_ref().unwrap_or_else(|| plugward_loader::scanner::Rules::builtin()).digest();
-    let mut approvals = stores::approvals_to_write(host)?;
-    let record = stores::record(host, None)?;
-    let (by, now) = (host::user(), host::now()?);
-    let outcome = approve_static(
-        &plugin,
-        &subject,
-        &reviewed,
-        rules,
-        settings.max_risk,
-        &mut approvals,
-        &record,
-        &by,
-        now,
-    );
-    match outcome.map_err(|error| not_stored(&error))? {
-        ApproveOutcome::Stored => {
-            out.result(&format!(
-                "Approved {} after the static scan at\n  {tree}\n",
-                plugward_loader::escape::line(&shown)
-            ))?;
-            Ok(0)
-        }
-        ApproveOutcome::Risk { risk, max } => Err(Failure::refused(format!(
-            "the static scan found risk {}, above {}",
-            risk.as_str(),
-            max.as_str()
-        ))
-        .code("approval/risk")
-        .help(format!("see the findings: plugward explain {selector}"))),
-        ApproveOutcome::NotAudited if reviewed.tree == tree => {
-            Err(Failure::refused(format!("a digest outside the directory of {shown} was not named"))
-                .code("approval/not-audited")
-                .help(format!("review it again: plugward approve {selector} --static")))
-        }
-        ApproveOutcome::NotAudited => {
-            Err(not_reviewed(&shown, &reviewed.tree.to_string(), &tree.to_string()))
-        }
-
-        ApproveOutcome::Rejected => {
-            Err(Failure::refused("the audit advises against it").code("approval/rejected"))
-        }
-    }
 }
 
 pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -406,7 +328,7 @@ fn revoked_id(what: &str, store: &PinStore) -> Result<String, Failure> {
     }
 }
 
-fn not_stored(error: &DecisionError) -> Failure {
+pub(super) fn not_stored(error: &DecisionError) -> Failure {
     let failure = match error {
         DecisionError::Store(failure) => return shared::store_failure(failure),
         DecisionError::Record(failure) if failure.weight() == Weight::Store => {

@@ -5,13 +5,15 @@ mod rows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use plugward_loader::deep_audit::deciding_audit;
 use plugward_loader::pinstore::{
     Baseline, Baselines, Diff, DiffSection, DiffSide, Facts, FileChange, Hunks, LineChange, OldSide, Pin,
     StoredText, TreeEntryKind, diff,
 };
 use plugward_loader::{
-    BehaviorEvidence, CheckMode, Digest, Finding, Gate, Material, PinStore, PluginKey, PluginReport,
-    Severity, Subject, TreeDigest, Trust, UnresolvedReport, Weight, closure_paths, entry_parts, identity_of,
+    ApprovalStore, AuditReport, BehaviorEvidence, CheckMode, Digest, Finding, Gate, Material, PinStore,
+    PluginKey, PluginReport, Severity, Subject, TreeDigest, Trust, UnresolvedReport, Weight, audited_bytes,
+    closure_paths, entry_parts, identity_of,
 };
 
 use camino::Utf8Path;
@@ -26,6 +28,7 @@ use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::report::{self, tier};
 use crate::stores;
 use crate::text::{command, count, run_text as words, wrapped};
+use crate::verbs::explain::about_audit;
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
 use plugward_loader::escape::line;
 
@@ -35,11 +38,11 @@ const TIME: Duration = Duration::from_secs(2);
 pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let named = shared::find(&args.plugin, Some(Trust::Tofu), PluginBytes::Keep, host, out)?;
     let commands = shared::commands(&named.plugin, &shared::as_typed(&args.plugin.finding), None);
-    let text = match &args.against {
-        Some(dir) => {
-            Comparison::against(named, dir, args, &commands, host, out)?.page_against(dir, out.width)
-        }
-        None => Comparison::new(named, &commands, host, out)?.page(&commands, out.width),
+    let text = if let Some(dir) = &args.against {
+        Comparison::against(named, dir, args, &commands, host, out)?.page_against(dir, out.width)
+    } else {
+        let compared = Comparison::new(named, &commands, host, out)?;
+        compared.page(&commands, out.width) + &compared.audits(out.width)
     };
     out.result(&text)?;
     Ok(0)
@@ -58,6 +61,8 @@ pub(crate) struct Comparison {
     pub(crate) unresolved: Vec<UnresolvedReport>,
     /// The behaviors gained and lost; `None` if those of the pinned version are not known.
     pub(crate) news: Option<News>,
+    /// The audit of the pinned version by a language model.
+    audit_before: Option<AuditReport>,
     /// Whether the execution surface of the pinned version is known.
     surface: PinnedSurface,
     /// Whether a kept text had another digest.
@@ -98,9 +103,24 @@ impl Comparison {
         let news = news(&store, &subject, &plugin);
         let facts = pin_of(&store, &subject).and_then(Pin::latest).map(|agreed| &agreed.facts);
         let old = OldTexts::Baselines(store.baselines());
+        let audit_before = match facts {
+            Some(facts) => audit_of(&stores::approvals(host)?, facts)?,
+            None => None,
+        };
         let Compared { found, surface, damaged } = compare(facts, &old, &subject, &material);
         let unlocked = unlocked(&plugin, &material);
-        Ok(Self { shown, plugin, found, pinned_version, unresolved, news, surface, damaged, unlocked })
+        Ok(Self {
+            shown,
+            plugin,
+            found,
+            pinned_version,
+            unresolved,
+            news,
+            audit_before,
+            surface,
+            damaged,
+            unlocked,
+        })
     }
 
     /// Compares a plugin whose bytes were kept with the plugin in another directory.
@@ -122,7 +142,19 @@ impl Comparison {
         let old = OldTexts::Directory { facts: was.facts(), material: &old };
         let Compared { found, surface, damaged } = compare(Some(was.facts()), &old, &subject, &material);
         let (pinned_version, unresolved, unlocked) = (None, Vec::new(), Vec::new());
-        Ok(Self { shown, plugin, found, pinned_version, unresolved, news: None, surface, damaged, unlocked })
+        let (news, audit_before) = (None, None);
+        Ok(Self {
+            shown,
+            plugin,
+            found,
+            pinned_version,
+            unresolved,
+            news,
+            audit_before,
+            surface,
+            damaged,
+            unlocked,
+        })
     }
 
     /// Returns the output of `diff --against`.
@@ -194,6 +226,16 @@ impl Comparison {
         text
     }
 
+    /// Returns the audits of both versions.
+    fn audits(&self, width: usize) -> String {
+        let versions =
+            [("AUDIT OF THE PINNED VERSION", &self.audit_before), ("AUDIT", &self.plugin.approval.audit)];
+        let shown = versions.into_iter().filter_map(|(title, audit)| {
+            Some(format!("\n{}\n{}", paint(STRONG, title), about_audit(audit.as_ref()?, width)))
+        });
+        shown.collect()
+    }
+
     /// Returns the changes, worst first, with the rules that match in each changed file.
     pub(crate) fn changes(&self, width: usize) -> String {
         self.found.sections.iter().map(|section| render_section(section, &self.plugin, width)).collect()
@@ -250,6 +292,13 @@ impl News {
 fn pin_of<'a>(store: &'a PinStore, subject: &Subject) -> Option<&'a Pin> {
     let pin = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
     pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?))
+}
+
+/// Returns the audit of some pinned contents that counts.
+fn audit_of(approvals: &ApprovalStore, facts: &Facts) -> Result<Option<AuditReport>, Failure> {
+    let Some(records) = approvals.audits() else { return Ok(None) };
+    let audits = records.of_tree(&facts.tree).map_err(|failure| shared::store_failure(&failure))?;
+    Ok(deciding_audit(&audits, &audited_bytes(facts)).map(AuditReport::of))
 }
 
 /// Returns a behavior with its first place.

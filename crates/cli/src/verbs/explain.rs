@@ -7,8 +7,8 @@ use plugward_loader::manifest::Coverage;
 use plugward_loader::pinstore::ReviewedDigests;
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    ApprovalState, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason, Severity,
-    SurfaceReport, Weight,
+    ApprovalState, AuditReport, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason,
+    Severity, SurfaceReport, Weight,
 };
 
 use crate::advice::{self, Commands, ReviewVerb};
@@ -62,7 +62,10 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
 fn waits_for_accept(plugin: &PluginReport) -> bool {
     plugin.decision == Decision::Ask
         && plugin.reasons.iter().map(|reason| reason.code.as_str()).all(|code| {
-            matches!(code, "pin/new" | "scan/suspicious" | "surface/unresolved" | "policy/namesake")
+            matches!(
+                code,
+                "pin/new" | "scan/suspicious" | "surface/unresolved" | "policy/namesake" | "audit/risk"
+            )
         })
 }
 
@@ -113,9 +116,22 @@ fn render(plugin: &PluginReport, view: &View<'_>) -> String {
     for notice in &plugin.notices {
         out.push_str(&format!("\n{}", crate::report::of_plugin(plugin, notice).render(view.width)));
     }
+    if let Some(audit) = &plugin.approval.audit {
+        out.push_str(&format!("\n{}\n{}", paint(STRONG, "AUDIT"), about_audit(audit, view.width)));
+    }
     out.push_str(&findings(plugin, view.width));
     out.push_str(&surface(plugin, view));
     out.push_str(&granted(plugin, view.width));
+    out
+}
+
+/// Returns an audit by a language model in a few lines.
+pub(crate) fn about_audit(audit: &AuditReport, width: usize) -> String {
+    let AuditReport { model, at, risk, verdict, record, summary, .. } = audit;
+    let mut out = wrapped("", "  ", &format!("risk {risk}, {verdict}, by {} at {at}", line(model)), width);
+    // The model wrote the summary, and the record has it escaped.
+    out.push_str(&summary.as_ref().map(|text| wrapped("  ", "  ", text, width)).unwrap_or_default());
+    out.push_str(&format!("  {record}\n"));
     out
 }
 

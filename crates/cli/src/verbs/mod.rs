@@ -1,5 +1,7 @@
 //! One module for each verb, and the helpers that they share.
 
+pub(crate) mod approve;
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod codes;
 pub(crate) mod completions;

@@ -11,7 +11,7 @@ use plugward_loader::{
 };
 
 use crate::advice;
-use crate::args::{AcceptArgs, FindArgs, ReviewArgs, ReviewedArgs, SuppressArgs};
+use crate::args::{AcceptArgs, AuditArgs, FindArgs, ReviewArgs, ReviewedArgs, SuppressArgs};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -24,7 +24,7 @@ use crate::stores;
 use crate::text::{command, count, wrapped};
 use crate::verbs::diff::Comparison;
 use crate::verbs::shared::{self, PluginBytes};
-use crate::verbs::{decide, review::screen::Screen, suppress};
+use crate::verbs::{audit, decide, review::screen::Screen, suppress};
 use plugward_loader::escape::line;
 
 const QUESTION: &str = "Accept this version? [a]ccept, [S]kip, [d]iff, deny, [q]uit, [?]";
@@ -43,6 +43,7 @@ const DANGER_HELP: &str = "  k     keep it refused: decide nothing, and go on (t
 const HELP: &str = "  a     accept: pin these bytes, so that the plugin loads while they are unchanged
   s     skip: decide nothing, and go on to the next plugin (the default)
   d     show the whole diff, in pages (also: v)
+  audit let the language model of your settings read it (see `plugward audit`)
   deny  refuse the plugin whatever it contains, until `plugward undeny`
   q     quit: decide nothing about this plugin and those after it
   ?     this text
@@ -287,6 +288,8 @@ enum Answer {
     Deny,
     /// The danger findings are accepted, for this reason.
     Suppress(String),
+    /// The model of the settings reads the plugin, and the question is asked again.
+    Audit,
     Skip,
     /// Neither this plugin nor a later one is decided.
     Quit,
@@ -305,7 +308,7 @@ fn walk(queue: &Queue, args: &ReviewArgs, host: &Host, out: &mut Out) -> Result<
                 tally.leave(one);
                 break;
             }
-            Ok(Answer::Accept | Answer::Deny | Answer::Suppress(_) | Answer::Skip) => {}
+            Ok(Answer::Accept | Answer::Deny | Answer::Suppress(_) | Answer::Audit | Answer::Skip) => {}
             // The other plugins can still be reviewed, unless no answer can be stored.
             Err(failure) if matches!(failure.exit(), 2 | 4) => {
                 out.complain(failure.render(out.width).trim_end());
@@ -381,6 +384,14 @@ fn review(
             // Its contents can still be new, and then they are the next question.
             return review(one, place, args, prompt, tally, host, out);
         }
+        Answer::Audit => {
+            // The open question reads the terminal, so an expensive audit is not confirmed here.
+            let audited = audit::run(&AuditArgs::of(chosen), &host.without_questions(), out);
+            if let Err(failure) = audited {
+                out.complain(failure.render(out.width).trim_end());
+            }
+            return review(one, place, args, prompt, tally, host, out);
+        }
         Answer::Skip => tally.leave(one),
         Answer::Quit => {}
     }
@@ -414,6 +425,8 @@ fn ask(screen: &Screen, standing: Standing, prompt: &mut Prompt<'_>) -> Answer {
             }
             // Enter and a habitual "no" decide nothing.
             "" | "s" | "skip" | "k" | "keep" | "n" | "no" => return Answer::Skip,
+            // In full, because the text of the plugin leaves this machine, unless the model is on it.
+            "audit" => return Answer::Audit,
             // In full, because a denial stays in effect for every later version.
             "deny" => return Answer::Deny,
             "q" | "quit" => return Answer::Quit,

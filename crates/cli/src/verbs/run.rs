@@ -23,7 +23,7 @@ use crate::report::{Detail, View};
 use crate::settings::Settings;
 use crate::trust_roots;
 use crate::verbs::check::{Judgement, Target, judge};
-use crate::verbs::{select, shared};
+use crate::verbs::shared;
 use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -94,7 +94,7 @@ fn startable(program: &OsStr) -> Result<&'static HostRow, Failure> {
         None => {
             let all: Vec<&str> =
                 rows.iter().filter(|row| row.evidence.is_tested()).map(|row| row.program.as_str()).collect();
-            let near = select::nearest(&name, all.iter().copied());
+            let near = plugward_loader::nearest(&name, all.iter().copied());
             let help = near.map_or_else(
                 || format!("use one of {}", all.join(", ")),
                 |near| format!("did you mean {near}?"),

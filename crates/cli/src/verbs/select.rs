@@ -99,6 +99,16 @@ pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Fail
     one(selector, &of_pins(Some(pins)), PINS_ONLY)
 }
 
+/// Returns the key of a plugin that does not exist any more: one of some keys, or the place that a path names.
+pub(crate) fn gone(selector: &str, mut keys: impl Iterator<Item = PluginKey>) -> Option<PluginKey> {
+    let Some(path) = path_of(selector) else {
+        return keys.find(|key| key.to_string() == selector || key.name() == selector);
+    };
+    let places: Vec<PluginKey> = places(&path).into_iter().map(PluginKey::Placed).collect();
+    let exists = places.iter().filter_map(PluginKey::placed).any(is_directory);
+    keys.find(|key| places.contains(key)).or_else(|| places.first().filter(|_| !exists).cloned())
+}
+
 /// Returns the project whose settings include a file or directory such as `site/.claude/settings.json`.
 fn project_with(place: &PlacePath) -> ProjectScope {
     let mut above = place.parent();
@@ -249,18 +259,10 @@ fn several(title: String, keys: &[&PluginKey]) -> Failure {
         .help("name one of them by its path")
 }
 
-/// Returns the most similar name, if it is similar enough to suggest.
-pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = names.into_iter().map(|name| (strsim::jaro_winkler(typed, name), name));
-    // Below this a suggestion misleads more often than it helps: `nosuch` is not `notes`.
-    let near = scored.filter(|(score, _)| *score > 0.85).max_by(|a, b| a.0.total_cmp(&b.0));
-    near.map(|(_, name)| name)
-}
-
 fn not_found(selector: &str, all: &Candidates, otherwise: &str) -> Failure {
     let names = all.iter().flat_map(|(key, names)| names.iter().map(String::as_str).chain([key.name()]));
     let failure = Failure::usage(format!("no plugin named {selector}"));
-    let Some(near) = nearest(selector, names) else { return failure.help(otherwise) };
+    let Some(near) = plugward_loader::nearest(selector, names) else { return failure.help(otherwise) };
     let has = |(key, names): &(&PluginKey, &Vec<String>)| {
         key.name() == near || names.iter().any(|name| name == near)
     };

@@ -5,7 +5,7 @@ use crate::error::CommandError;
 use crate::syntax::{Operation, Piece, RemovedEnd, Word};
 use crate::word::{OPAQUE, Parts, WordPart, extend, literal, opaque_index, push};
 use crate::{CommandWord, PathText};
-use plugward_types::Part;
+use plugward_types::{Part, glob};
 
 /// What the shell does with the value of an expansion.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -416,34 +416,9 @@ fn remove(text: &str, pattern: &str, end: RemovedEnd) -> String {
         cuts.reverse();
     }
     let split = |at: &usize| text.split_at_checked(*at);
-    let fits =
-        cuts.iter().filter_map(split).find(|(start, end)| matches(pattern, if prefix { start } else { end }));
+    let fits = cuts
+        .iter()
+        .filter_map(split)
+        .find(|(start, end)| glob::is_shell_match(pattern, if prefix { start } else { end }));
     fits.map_or(text, |(start, end)| if prefix { end } else { start }).to_owned()
-}
-
-/// Returns `true` if a pattern of `*` and `?` matches a whole text.
-fn matches(pattern: &str, text: &str) -> bool {
-    let (mut pattern, mut text) = (pattern, text);
-    let mut retry: Option<(&str, &str)> = None;
-    loop {
-        let next = text.chars().next();
-        match (pattern.chars().next(), next) {
-            (Some('*'), _) => {
-                pattern = pattern.rest(1);
-                retry = Some((pattern, text));
-            }
-            (None, None) => return true,
-            (Some(want), Some(is)) if want == '?' || want == is => {
-                pattern = pattern.rest(want.len_utf8());
-                text = text.rest(is.len_utf8());
-            }
-            _ => {
-                let Some((after, from)) = retry else { return false };
-                let Some(skipped) = from.chars().next() else { return false };
-                let from = from.rest(skipped.len_utf8());
-                retry = Some((after, from));
-                (pattern, text) = (after, from);
-            }
-        }
-    }
 }

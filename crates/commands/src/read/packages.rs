@@ -137,7 +137,8 @@ impl Reader<'_> {
         // An installation runs those of all workspaces.
         let in_workspaces =
             in_workspaces || table().lifecycles.iter().any(|one| has(&one.scripts, name.shown()));
-        self.target(at, StartTarget::Recipe { tool, name, files, in_workspaces });
+        let (assignments, arguments) = (Vec::new(), Vec::new());
+        self.target(at, StartTarget::Recipe { tool, name, files, in_workspaces, assignments, arguments });
     }
 
     /// Returns the files with recipes that a command names. Other tools than make run in the directory of the file.
@@ -386,28 +387,52 @@ impl Reader<'_> {
         let valued: Vec<&str> = valued.iter().map(String::as_str).collect();
         let values = option_values(texts, &valued);
         let before = |index: usize, by: usize| index.checked_sub(by).map_or("", |index| text(texts, index));
-        let mut any = false;
+        let directories = loaders(base).flat_map(|one| values_of(words, &one.directories));
+        let mut assignments: Vec<String> = directories
+            .filter_map(|directory| Some(format!(".INCLUDE_DIRS={}", directory.literal()?)))
+            .collect();
+        let mut recipes = Vec::new();
         for (index, word) in words.iter().enumerate().skip(1) {
             let name = text(texts, index);
             // `-j 4`, but `-j all`.
             let is_count =
                 matches!(before(index, 1), "-j" | "-l" | "--jobs" | "--load-average" | "--max-load")
                     && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-            let is_value = values.iter().any(|value| value.word == index && value.offset == 0)
-                || is_count
-                || before(index, 2) == "--set" && tool == RecipeTool::Just;
+            let is_set = before(index, 2) == "--set" && tool == RecipeTool::Just;
+            if is_set {
+                assignments.push(format!("{}={}", before(index, 1), word.shown()));
+            }
+            let is_value =
+                is_set || is_count || values.iter().any(|value| value.word == index && value.offset == 0);
             if name == "--" && tool == RecipeTool::Task {
                 break;
             }
+            if is_value || name.starts_with('-') {
+                continue;
+            }
             // The other words of just are further recipes, or arguments of the first one.
-            let is_argument = any && tool == RecipeTool::Just && word.literal().is_none();
-            if !is_value && !name.starts_with('-') && !crate::inner::is_assignment(name) && !is_argument {
-                self.recipe(at, tool, Some(word));
-                any = true;
+            let is_argument = !recipes.is_empty() && tool == RecipeTool::Just;
+            if name.find('=').is_some_and(|at| at > 0) {
+                assignments.extend(Some(name.to_owned()).filter(|_| !is_argument));
+            } else if !is_argument || word.literal().is_some() {
+                recipes.push((index, word));
             }
         }
-        if !any {
+        let first = self.line.programs.get(at).map_or(0, |program| program.starts.len());
+        for (_, word) in &recipes {
+            self.recipe(at, tool, Some(word));
+        }
+        if recipes.is_empty() {
             self.recipe(at, tool, None);
+        }
+        let Some(program) = self.line.programs.get_mut(at) else { return };
+        let mut indexes = recipes.into_iter().map(|(index, _)| index);
+        for target in program.starts.iter_mut().skip(first) {
+            let StartTarget::Recipe { assignments: found, arguments, .. } = target else { continue };
+            found.clone_from(&assignments);
+            let after =
+                indexes.next().filter(|_| tool == RecipeTool::Just).map(|index| index.saturating_add(1));
+            *arguments = after.and_then(|after| words.get(after..)).unwrap_or_default().to_vec();
         }
     }
 

@@ -83,7 +83,7 @@ impl<'t, 'b> Parser<'t, 'b> {
 
     /// Marks the text as not readable from here.
     pub(super) fn fail(&mut self) {
-        self.problem = self.problem.or(Some(self.at.min(self.text.len())));
+        self.problem = self.problem.or(Some(self.at));
     }
 
     pub(super) fn rest(&self) -> &'t str {
@@ -94,10 +94,10 @@ impl<'t, 'b> Parser<'t, 'b> {
         self.rest().chars().next()
     }
 
-    /// Skips bytes up to a boundary of characters.
+    /// Skips bytes up to a boundary of characters, at most to the end of the text.
     pub(super) fn skip(&mut self, bytes: usize) {
-        self.at = self.at.saturating_add(bytes);
-        while self.at < self.text.len() && !self.text.is_char_boundary(self.at) {
+        self.at = self.at.saturating_add(bytes).min(self.text.len());
+        while !self.text.is_char_boundary(self.at) {
             self.at = self.at.saturating_add(1);
         }
     }
@@ -588,7 +588,7 @@ impl<'t, 'b> Parser<'t, 'b> {
         if let "<<" | "<<-" = operator {
             let start = self.at;
             let word = self.word()?;
-            let quoted = self.text.get(start..self.at).is_some_and(|raw| raw.contains(['\'', '"', '\\']));
+            let quoted = self.text.part(start..self.at).contains(['\'', '"', '\\']);
             let target = Rc::new(OnceCell::new());
             let end = word.pieces.iter().map(|piece| match piece {
                 Piece::Text { text, .. } => text.as_str(),

@@ -33,11 +33,14 @@ pub(crate) fn target(target: &StartTarget) -> String {
         StartTarget::Module(name) => format!("module:{}", name.shown()),
         StartTarget::Package(package) => format!("package:{}", package.reference.shown()),
         StartTarget::Environment(path) => format!("env:{path}"),
-        StartTarget::Recipe { tool, name, files, in_workspaces } => {
+        StartTarget::Recipe { tool, name, files, in_workspaces, assignments, arguments } => {
             let files: Vec<String> = files.iter().map(|file| format!("@{file}")).collect();
             let files = files.concat();
             let workspaces = if *in_workspaces { "/*" } else { "" };
-            format!("recipe:{tool:?}{workspaces}:{}{files}", name.shown())
+            let assignments = assignments.iter().map(|text| format!("[{text}]"));
+            let arguments = arguments.iter().map(|word| format!("({})", word.shown()));
+            let values: String = assignments.chain(arguments).collect();
+            format!("recipe:{tool:?}{workspaces}:{}{files}{values}", name.shown())
         }
         other => format!("{other:?}"),
     }

@@ -2,7 +2,7 @@
 
 pub(crate) mod allow;
 
-use plugward_types::Part;
+use plugward_types::{Timestamp, glob};
 use serde::Deserialize;
 use toml::de::DeValue;
 
@@ -240,26 +240,10 @@ pub(crate) fn is_date(text: &str) -> bool {
 
 /// Matches a glob in which at least one `*` must match a character, so that `Capability` alone does not
 /// match.
-pub(crate) fn glob_with_stem(glob: &str, name: &str) -> bool {
+pub(crate) fn glob_with_stem(pattern: &str, name: &str) -> bool {
     // A `*` for no text would make the plain suffix itself a capability.
-    let fixed = glob.chars().filter(|one| *one != '*').count();
-    name.chars().count() > fixed && glob_match(glob, name)
-}
-
-/// Matches a glob in which `*` matches any text.
-pub(crate) fn glob_match(glob: &str, name: &str) -> bool {
-    let mut parts = glob.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = rest.part(at.saturating_add(part.len())..),
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
+    let fixed = pattern.chars().filter(|one| *one != '*').count();
+    name.chars().count() > fixed && glob::is_match(pattern, name)
 }
 
 impl Default for FenceConfig {
@@ -271,18 +255,6 @@ impl Default for FenceConfig {
 /// Returns the date of a number of seconds since 1970 in UTC, as `YYYY-MM-DD`.
 #[must_use]
 pub fn day_of(seconds: u64) -> String {
-    // Days count from 1 March of year 0, so that a leap day is the last day of its year.
-    let days = (seconds / 86_400).saturating_add(719_468);
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let leaps = (of_era / 1_460).saturating_add(of_era / 146_096);
-    let year_of_era = of_era.saturating_add(of_era / 36_524).saturating_sub(leaps) / 365;
-    let before =
-        year_of_era.saturating_mul(365).saturating_add(year_of_era / 4).saturating_sub(year_of_era / 100);
-    let of_year = of_era.saturating_sub(before);
-    let shifted = of_year.saturating_mul(5).saturating_add(2) / 153;
-    let day = of_year.saturating_sub(shifted.saturating_mul(153).saturating_add(2) / 5).saturating_add(1);
-    let month = if shifted < 10 { shifted.saturating_add(3) } else { shifted.saturating_sub(9) };
-    let year = year_of_era.saturating_add(era.saturating_mul(400)).saturating_add(u64::from(month <= 2));
-    format!("{year:04}-{month:02}-{day:02}")
+    // Every exception has expired after the last year that a date can have.
+    Timestamp::from_unix_seconds(seconds).map_or_else(|| "9999-12-31".to_owned(), Timestamp::day)
 }

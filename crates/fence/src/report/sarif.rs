@@ -1,5 +1,6 @@
 //! SARIF 2.1.0 output, with one rule object per rule.
 
+use plugward_types::hex;
 use serde_json::{Value, json};
 
 use crate::LintRule;
@@ -64,7 +65,7 @@ fn result(finding: &LintFinding) -> Value {
         "message": {"text": finding.message},
         "locations": [{
             "physicalLocation": {
-                "artifactLocation": {"uri": uri(&finding.site.file), "uriBaseId": "ROOT"},
+                "artifactLocation": {"uri": hex::percent_encode(&finding.site.file), "uriBaseId": "ROOT"},
                 "region": {
                     "startLine": finding.site.line,
                     "startColumn": finding.site.column,
@@ -75,20 +76,4 @@ fn result(finding: &LintFinding) -> Value {
         }],
         "properties": {"route": finding.route, "type": finding.ty, "item": finding.item},
     })
-}
-
-/// Returns a relative path as a URI reference.
-fn uri(path: &str) -> String {
-    let mut out = String::new();
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_' | b'~') {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            for half in [byte >> 4, byte & 15] {
-                out.extend(char::from_digit(u32::from(half), 16).map(|digit| digit.to_ascii_uppercase()));
-            }
-        }
-    }
-    out
 }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use plugward_manifest::Dialect;
+use plugward_types::edit_distance;
 
 /// The effect of an answer to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,14 +148,9 @@ impl Event {
     /// Returns the event whose name a word differs from by its spelling only.
     #[must_use]
     pub(crate) fn nearest(word: &str) -> Option<Self> {
-        let plain = |word: &str| -> Vec<u8> {
-            word.bytes()
-                .filter(|byte| !matches!(byte, b'_' | b'-'))
-                .map(|byte| byte.to_ascii_lowercase())
-                .collect()
-        };
+        let plain = |word: &str| word.replace(['_', '-'], "").to_ascii_lowercase();
         let word = plain(word);
-        let far = |event: &Self| distance(&plain(event.as_str()), &word);
+        let far = |event: &Self| edit_distance(&plain(event.as_str()), &word);
         // Three changes lead from one event to another, such as from `PreCompact` to `PostCompact`.
         Self::ALL.iter().copied().min_by_key(far).filter(|near| far(near) <= 2)
     }
@@ -190,23 +186,6 @@ impl Event {
     pub(crate) fn text_is_context(self) -> bool {
         self.effect() == Effect::TextContext
     }
-}
-
-/// Returns the number of letters to insert, delete or replace to get from one word to another.
-fn distance(one: &[u8], two: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (count, a) in one.iter().enumerate() {
-        let mut diagonal = count;
-        let mut left = count.saturating_add(1);
-        let mut next = vec![left];
-        for (above, b) in row.iter().skip(1).zip(two) {
-            left = diagonal.saturating_add(usize::from(a != b)).min(left.min(*above).saturating_add(1));
-            next.push(left);
-            diagonal = *above;
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 impl serde::Serialize for Event {

@@ -12,6 +12,7 @@ use crate::collector::{Collector, base_of};
 use crate::dotenv::{self, FileVariable};
 use crate::parts::{FoundSetting, Parts};
 use crate::table::HostRow;
+pub use variables::DEPENDENCY_PROGRAMS;
 use variables::VariableReach;
 
 /// The owner of a settings file.

@@ -28,8 +28,9 @@ pub(crate) const CERTIFICATE: &str = "env/certificate";
 /// Starts plugward with pins of the project.
 pub(crate) const STORES: &str = "settings/stores";
 
-/// Directories of a project that its own tools fill. What can write them runs in the builds of the project anyway.
-const TOOL_DIRECTORIES: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
+/// The directories of a project with the programs of its dependencies. Anyone who can write there already runs in the
+/// builds of the project.
+pub const DEPENDENCY_PROGRAMS: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
 
 /// Variables with the directory of the project, which some hosts expand in values.
 const PROJECT: [&str; 3] = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "PWD"];
@@ -239,7 +240,7 @@ impl Judge<'_> {
         let ends = |path: &str, tool: &str| {
             path.strip_suffix(tool).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
         };
-        let is_tool = |path: &String| TOOL_DIRECTORIES.iter().any(|tool| ends(path, tool));
+        let is_tool = |path: &String| DEPENDENCY_PROGRAMS.iter().any(|tool| ends(path, tool));
         let mut own = own.filter(|path| !is_tool(path));
         let Some(path) = own.next() else { return false };
         let message = format!("Sets {}, which finds programs of the project in {path}", shown(setting.name));

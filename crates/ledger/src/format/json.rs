@@ -10,6 +10,8 @@
 
 use std::borrow::Cow;
 
+use plugward_types::hex;
+
 /// The maximum nesting of a value, not counting the record.
 pub(crate) const MAX_DEPTH: usize = 16;
 /// The maximum nesting of a line of a later version before it counts as damaged. It bounds the recursion.
@@ -97,7 +99,7 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
                     // All of them are in the basic multilingual plane, so one escape is enough.
                     let code = u32::from(c).to_be_bytes();
                     out.extend_from_slice(b"\\u");
-                    plugward_types::hex::push(out, code.get(2..).unwrap_or(&[]));
+                    hex::push(out, code.get(2..).unwrap_or(&[]));
                 }
                 c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
@@ -267,11 +269,7 @@ impl<'a> Reader<'a> {
     }
 
     fn unit(&mut self) -> Option<u32> {
-        let digits = self.bytes().strip_prefix(b"u")?.get(..4)?;
-        if !digits.iter().all(u8::is_ascii_hexdigit) {
-            return None;
-        }
-        let unit = u32::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()?;
+        let unit = hex::number(self.bytes().strip_prefix(b"u")?.get(..4)?)?;
         self.step(5);
         Some(unit)
     }

@@ -5,7 +5,7 @@ mod questions;
 
 use std::collections::BTreeMap;
 
-use plugward_types::escape;
+use plugward_types::{escape, nearest};
 use thiserror::Error;
 
 pub use given::{GivenValues, inline};
@@ -138,7 +138,7 @@ impl ConfigFault {
             kind: ConfigFaultKind::UnknownKey,
             key: key.to_owned(),
             message: "the plugin does not have this setting".to_owned(),
-            did_you_mean: nearest(key, keys),
+            did_you_mean: nearest(key, keys).map(str::to_owned),
         }
     }
 
@@ -179,13 +179,4 @@ impl ConfigFaultKind {
             Self::Duplicate => "config/duplicate",
         }
     }
-}
-
-/// Returns the nearest of some names, or `None` if all of them are too different to be meant.
-#[must_use]
-pub fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    let distance = |name: &&str| strsim::damerau_levenshtein(&given.to_lowercase(), &name.to_lowercase());
-    let found = names.min_by_key(distance)?;
-    // With more changes than a third of the name, the suggestion would be a guess.
-    (distance(&found) <= (given.chars().count() / 3).max(1)).then(|| found.to_owned())
 }

@@ -1,6 +1,6 @@
 //! One field of a schema.
 
-use plugward_types::escape;
+use plugward_types::{escape, named};
 
 use super::literal::{Literal, LiteralValue, Member};
 use super::{FieldFaults, SchemaFaultKind};
@@ -8,30 +8,11 @@ use crate::value::ConfigValue;
 
 const MAX_KEY: usize = 64;
 
-macro_rules! type_words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $word:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[expect(clippy::exhaustive_enums, reason = "a new type must be handled by every host")]
-        pub enum $name { $($(#[$one])* $variant),* }
-
-        impl $name {
-            /// Returns the word in a schema.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-
-            fn of_word(word: &str) -> Option<Self> {
-                [$(Self::$variant),*].into_iter().find(|one| one.as_str() == word)
-            }
-        }
-    };
-}
-
-type_words! {
+named! {
     /// The type of an array's items.
-    ItemType {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(clippy::exhaustive_enums, reason = "a new type must be handled by every host")]
+    pub enum ItemType {
         /// Text.
         String = "string",
         /// A finite number.
@@ -41,9 +22,11 @@ type_words! {
     }
 }
 
-type_words! {
+named! {
     /// The type of a field.
-    FieldType {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(clippy::exhaustive_enums, reason = "a new type must be handled by every host")]
+    pub enum FieldType {
         /// Text.
         String = "string",
         /// A finite number.
@@ -101,7 +84,7 @@ pub(crate) fn read(member: &Member, faults: &mut FieldFaults) -> Option<SchemaFi
     let mut parts = Parts { parts, fault: &mut fault };
     let start = member.value.range.start;
     let kind = parts.text("type").and_then(|(word, at)| {
-        let kind = FieldType::of_word(word);
+        let kind = FieldType::from_name(word);
         if kind.is_none() {
             parts.wrong(at, "`string`, `number`, `boolean` or `array` as `type`");
         }
@@ -214,7 +197,7 @@ impl<'a> Parts<'a, '_> {
         let word = match &literal.value {
             LiteralValue::Object(parts) => {
                 match parts.iter().rev().find(|part| part.key == "type").map(|part| &part.value.value) {
-                    Some(LiteralValue::Text(word)) => ItemType::of_word(word),
+                    Some(LiteralValue::Text(word)) => ItemType::from_name(word),
                     Some(_) => None,
                     None => Some(ItemType::String),
                 }

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use plugward_types::{Part, escape};
+use plugward_types::{Part, escape, hex};
 
 use super::lexer::{Lexer, Token, TokenKind};
 
@@ -315,10 +315,9 @@ fn unescape(token: Token<'_>) -> Option<String> {
 }
 
 fn escaped(rest: &mut core::str::Chars<'_>, units: &mut Vec<u16>) -> Option<()> {
-    let hex = |rest: &mut core::str::Chars<'_>, count: usize| {
+    let fixed = |rest: &mut core::str::Chars<'_>, count: usize| {
         let digits: String = rest.by_ref().take(count).collect();
-        let is_hex = digits.len() == count && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_hex.then(|| u32::from_str_radix(&digits, 16).ok()).flatten()
+        if digits.len() == count { hex::number(digits.as_bytes()) } else { None }
     };
     let character = match rest.next()? {
         'n' => '\n',
@@ -329,14 +328,14 @@ fn escaped(rest: &mut core::str::Chars<'_>, units: &mut Vec<u16>) -> Option<()> 
         'v' => '\u{b}',
         '0' if !rest.as_str().starts_with(|next: char| next.is_ascii_digit()) => '\0',
         '0'..='9' => return None,
-        'x' => char::from_u32(hex(rest, 2)?)?,
+        'x' => char::from_u32(fixed(rest, 2)?)?,
         'u' if rest.as_str().starts_with('{') => {
             let (digits, after) = rest.as_str().strip_prefix('{')?.split_once('}')?;
             *rest = after.chars();
-            char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?)?
+            char::from_u32(hex::number(digits.as_bytes())?)?
         }
         'u' => {
-            units.push(u16::try_from(hex(rest, 4)?).ok()?);
+            units.push(u16::try_from(fixed(rest, 4)?).ok()?);
             return Some(());
         }
         '\r' => {

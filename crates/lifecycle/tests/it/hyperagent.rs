@@ -6,7 +6,7 @@ use plugward_lifecycle::types::{AuditVerdict, Risk, escape};
 use plugward_lifecycle::{
     AnswerOutcome, AnyPlugin, AuditFacts, Clearance, CompanionError, ConfigValue, DirtyFlags, Drift,
     Enablement, FoundPlugin, GivenValues, Hints, ModuleDecision, Plugin, PluginState, Plugins, Rediscovery,
-    Schema, TransitionErrorKind, ValueSource, admit_modules, exported_hints, inline, nearest, questions,
+    Schema, TransitionErrorKind, ValueSource, admit_modules, exported_hints, inline, questions,
 };
 
 use crate::common::*;
@@ -353,13 +353,6 @@ fn undeclared_module() {
             ModuleDecision::Repeated("word-count".to_owned())
         ]
     );
-}
-
-#[test]
-fn nearest_command() {
-    assert_eq!(nearest("unaporove", ["approve", "unapprove"].into_iter()).as_deref(), Some("unapprove"));
-    assert_eq!(nearest("Enable", ["enable"].into_iter()).as_deref(), Some("enable"));
-    assert_eq!(nearest("teleport", ["approve", "unapprove"].into_iter()), None);
 }
 
 fn with_texts(name: &str, hints: &str) -> FoundPlugin {

@@ -6,10 +6,12 @@ use plugward_manifest::json::{ParseLimits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{BaselineError, Baselines, ChangeClass, Classify, Facts, NewBaseline, TreeEntryKind};
 use plugward_tree_lock::Snapshot;
-use plugward_types::{Digest, Part};
+use plugward_types::{Digest, FileRole, Part};
 
+use crate::contents::audit::FileUse;
 use crate::contents::closure::Closure;
 use crate::contents::shared::{Content, SharedRoots};
+use crate::contents::vcs::VcsFiles;
 use crate::contents::view::{View, manifests, surface_text};
 
 /// Extensions of files that are run or imported.
@@ -38,8 +40,18 @@ pub struct Material {
     snapshot: Snapshot,
     contents: SharedRoots,
     closure: Closure,
+    vcs: VcsFiles,
+    /// The use of each scanned file.
+    uses: BTreeMap<String, FileUse>,
     prompts: BTreeSet<String>,
     run: BTreeSet<String>,
+}
+
+/// The contents of a plugin that are not in its own tree.
+pub(crate) struct OutsideContents {
+    pub(crate) shared: SharedRoots,
+    pub(crate) closure: Closure,
+    pub(crate) vcs: VcsFiles,
 }
 
 /// The main manifest file of a plugin.
@@ -65,11 +77,12 @@ pub struct SharedText {
 impl Material {
     pub(crate) fn new(
         snapshot: Snapshot,
-        contents: SharedRoots,
-        closure: Closure,
+        outside: OutsideContents,
+        uses: BTreeMap<String, FileUse>,
         views: &[View],
         facts: &Facts,
     ) -> Self {
+        let OutsideContents { shared: contents, closure, vcs } = outside;
         let (mut prompts, mut run) = (BTreeSet::new(), BTreeSet::new());
         for item in manifests(views).flat_map(Manifest::surface) {
             let into = if item.kind() == SurfaceKind::Prompt { &mut prompts } else { &mut run };
@@ -90,6 +103,8 @@ impl Material {
             snapshot,
             contents,
             closure,
+            vcs,
+            uses,
             prompts,
             run,
         }
@@ -109,6 +124,19 @@ impl Material {
             Some(entry) => Some(entry.bytes()),
             None => self.contents.bytes(path).or_else(|| self.closure.bytes_of(path)),
         }
+    }
+
+    /// Returns the use and the bytes of each file, by path, or `None` if a file was not scanned.
+    ///
+    /// The settings and scripts of version control directories are among them, also if the tree does not have them.
+    pub(crate) fn used_files(&self) -> Option<impl Iterator<Item = (&str, FileUse, &[u8])>> {
+        let is_scanned = self.snapshot.entries().all(|entry| self.uses.contains_key(entry.path()));
+        is_scanned.then(|| {
+            let used = self.uses.iter();
+            let used = used.filter_map(|(path, used)| Some((path.as_str(), *used, self.bytes(path)?)));
+            let executed = FileUse { role: FileRole::Executed, is_manifest: false };
+            used.chain(self.vcs.contents().map(move |(path, bytes)| (path, executed, bytes)))
+        })
     }
 
     /// Returns the text of a file by its digest, if the plugin has such a file.

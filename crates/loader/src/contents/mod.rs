@@ -1,5 +1,6 @@
 //! The bytes of a plugin: snapshots, shared directories, private copies, and what the scanner reads of them.
 
+pub(crate) mod audit;
 pub(crate) mod closure;
 pub(crate) mod closure_facts;
 pub(crate) mod hash;

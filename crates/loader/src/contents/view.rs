@@ -58,13 +58,18 @@ impl Files for TreeFiles<'_> {
 }
 
 /// Returns the entries of a snapshot for the scanner, with the role that `hint` returns for each path.
+///
+/// A symlink to a file has the bytes of that file, because its name decides how a host reads them: `main.py` can lead to
+/// `notes.txt`.
 pub(crate) fn entries<'a>(snapshot: &'a Snapshot, hint: &dyn Fn(&str) -> RoleHint) -> Vec<Entry<'a>> {
     snapshot
         .entries()
         .map(|entry| Entry {
             path: entry.path(),
             content: match entry.kind() {
-                EntryKind::Link => Content::Link,
+                EntryKind::Link => snapshot.file(entry.path()).map_or(Content::Link, |target| {
+                    Content::Bytes { bytes: target.bytes(), digest: *target.digest() }
+                }),
                 EntryKind::File | EntryKind::Executable => {
                     Content::Bytes { bytes: entry.bytes(), digest: *entry.digest() }
                 }

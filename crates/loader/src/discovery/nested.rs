@@ -13,7 +13,7 @@ const DIRECTORIES: usize = 50_000;
 /// The entries of one directory that are read.
 const ENTRIES: usize = 200_000;
 /// Directories of installed packages and build results, which hosts do not search.
-const PASSED: [&str; 2] = ["node_modules", "target"];
+pub(crate) const PASSED: [&str; 2] = ["node_modules", "target"];
 /// The directories of hosts. Their contents are rows of their own, so nothing inside them is searched.
 const HOSTS: [&str; 6] = [".agents", ".claude", ".codex", ".cursor", ".gemini", ".github"];
 /// A directory that changed this long before the search can change again without a new time.

@@ -7,6 +7,7 @@ use plugward_manifest::{Dialect, Files as _, MapFiles, find_dialects};
 use plugward_sandbox_path::{FileKind, Jail, Listing, WalkLimits};
 
 use crate::discovery::discover::{MAIN_LIMIT, NAMES, Names, exists};
+use crate::discovery::nested::PASSED;
 use crate::discovery::roots::{Root, inside, join};
 
 /// The name of directories that contain plugins.
@@ -15,8 +16,8 @@ const PLUGINS: &str = "plugins";
 const HOOKS: &str = "hooks/hooks.json";
 const SERVERS: [&str; 2] = [".mcp.json", "mcp.json"];
 const LSP: &str = ".lsp.json";
-/// The directories of a host in a home directory, and of packages and build results.
-const PASSED: [&str; 3] = [".copilot", "node_modules", "target"];
+/// A directory of a host in a home directory.
+const COPILOT: &str = ".copilot";
 /// The entries that are read to find one command.
 const COMMANDS: WalkLimits = WalkLimits { entries: 2000, depth: 8 };
 
@@ -42,7 +43,9 @@ pub(crate) fn form_of(
 ) -> Option<PlaceForm> {
     let path = inside(dir, &root.dir).unwrap_or(".");
     // The contents of a host's directory are rows of their own.
-    if path.split('/').any(|name| PASSED.contains(&name) || project_directory_names().contains(name)) {
+    let is_passed =
+        |name| name == COPILOT || PASSED.contains(&name) || project_directory_names().contains(name);
+    if path.split('/').any(is_passed) {
         return None;
     }
     if names.has_skill(&root.jail, dir) {

@@ -23,7 +23,7 @@ use plugward_tree_lock::Snapshot;
 use plugward_types::{Behavior, PluginKey};
 
 use crate::contents::closure::place::OutsideFiles;
-use crate::contents::material::{self, Material};
+use crate::contents::material::{self, Material, OutsideContents};
 use crate::contents::view::View;
 use crate::contents::{closure, shared, trees, vcs};
 use crate::discovery::discover::PluginPlace;
@@ -121,7 +121,7 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
     }
     one.settle(Gate::Manifest, outcome);
     one.manifests = manifest::digests(&one.dialects, &snapshot);
-    one.vcs = vcs::read(&jail, &snapshot);
+    one.vcs = vcs::read(&one.place, &snapshot, context);
     let outcome = one.vcs.outcome();
     one.settle(Gate::Tree, outcome);
     if settings::gate(&mut one) == GateStep::Stop {
@@ -231,7 +231,8 @@ fn with_subject(
     one.take_scan(scanned);
     say_new_behaviors(one, context);
     if let Some(subject) = &one.subject {
-        let (report, outcome) = approval::gate(subject, &context.stores.approvals, context.options);
+        let (report, outcome) =
+            approval::gate(subject, &context.stores.approvals, &context.rules.policy, context.options);
         one.approval = report;
         one.settle(Gate::Approval, outcome);
     }
@@ -284,9 +285,14 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
             let shared = core::mem::take(&mut one.shared);
             one.shared = shared.digests_only();
             if let Some(subject) = &mut one.subject {
-                let closure = core::mem::take(&mut one.closure_files);
+                let outside = OutsideContents {
+                    shared,
+                    closure: core::mem::take(&mut one.closure_files),
+                    vcs: core::mem::take(&mut one.vcs),
+                };
+                let uses = core::mem::take(&mut one.uses);
                 subject.material =
-                    Some(Material::new(snapshot, shared, closure, &one.views, &subject.observed.facts));
+                    Some(Material::new(snapshot, outside, uses, &one.views, &subject.observed.facts));
             }
         }
         ByteRetention::Nothing | ByteRetention::Of(_) | ByteRetention::Digests => {

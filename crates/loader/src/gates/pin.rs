@@ -246,10 +246,7 @@ pub(crate) fn unread(keys: &[&PluginKey], context: &Context<'_>) -> GateOutcome 
     let mut known = keys.iter().filter_map(|key| Some((*key, pins?.get(key)?)));
     outcome.reasons.extend(denied_in_ledger(keys.iter().copied(), None, context));
     if let Some((key, Pin { denied, .. })) = known.find(|(_, pin)| pin.state == PinState::Denied) {
-        let since = denied
-            .as_ref()
-            .map(|denial| format!(" since {}", day(&denial.at.to_string())))
-            .unwrap_or_default();
+        let since = denied.as_ref().map(|denial| format!(" since {}", denial.at.day())).unwrap_or_default();
         let mut reason = denied_reason(format!("denied{since}"));
         reason.selector = Some(key.name().to_owned());
         outcome.reasons.push(reason);
@@ -413,6 +410,7 @@ fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<SameContents<'a>> 
                 && agreed.facts.shared == facts.shared
                 && agreed.facts.entry == facts.entry
                 && agreed.facts.closure == facts.closure
+                && agreed.facts.vcs == facts.vcs
         })?;
         let trust = match agreed.via {
             PinOrigin::Tofu | PinOrigin::Moved => SameContentsPin::Tofu,
@@ -420,18 +418,13 @@ fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<SameContents<'a>> 
                 SameContentsPin::Agreed
             }
         };
-        Some(SameContents { key, trust, at: day(&agreed.at.to_string()).to_owned() })
+        Some(SameContents { key, trust, at: agreed.at.day() })
     });
     same.max_by_key(|one| one.trust == SameContentsPin::Agreed)
 }
 
-/// Returns the date of a timestamp.
-fn day(at: &str) -> &str {
-    at.split('T').next().unwrap_or(at)
-}
-
 fn since(changed: &PinDifference) -> String {
-    changed.since.map(|at| format!(" since {}", day(&at.to_string()))).unwrap_or_default()
+    changed.since.map(|at| format!(" since {}", at.day())).unwrap_or_default()
 }
 
 /// Returns the display form of another key, without its absolute path, since reports contain none.
@@ -597,7 +590,7 @@ fn refuse(
             outcome.reasons.push(reason);
         }
         PinCheck::RolledBack { difference, agreed, superseded } => {
-            let message = rolled_back_text(one, difference, &agreed.to_string(), &superseded.to_string());
+            let message = rolled_back_text(one, difference, &agreed.day(), &superseded.day());
             let pinned = match &difference.pinned {
                 PinnedState::Tree(facts) => Some(&**facts),
                 PinnedState::Manifest(_) => None,
@@ -612,7 +605,7 @@ fn refuse(
                 DenialSource::Key => String::new(),
                 DenialSource::Predecessor(from) => format!(" as `{}`", shown(from)),
             };
-            let mut reason = denied_reason(format!("denied{which} since {}", day(&since.to_string())));
+            let mut reason = denied_reason(format!("denied{which} since {}", since.day()));
             reason.selector = match by {
                 DenialSource::Predecessor(from) => Some(from.name().to_owned()),
                 DenialSource::Key => None,
@@ -757,9 +750,9 @@ fn rolled_back_text(one: &Examined, newer: &PinDifference, agreed: &str, superse
     let mut text = format!(
         "an older version{} is back, which was pinned on {} and replaced{} on {}",
         version(one.version()),
-        day(agreed),
+        agreed,
         newer.version.as_deref().map(|text| format!(" by {}", plain(text))).unwrap_or_default(),
-        day(superseded)
+        superseded
     );
     if let (PinnedState::Tree(facts), Some(found)) = (&newer.pinned, one.tree) {
         text.push_str(&format!("\npinned {}\nfound {found}", facts.tree));

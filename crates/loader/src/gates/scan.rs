@@ -1,12 +1,12 @@
 //! The scan gate: applies the rules to the digested bytes.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::{Dialect, MARKETPLACE_FILES};
+use plugward_manifest::{CommandSources, Dialect, MARKETPLACE_FILES, MarketplaceEntry, read_marketplace};
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
-    Completeness, Content as Bytes, Entry, EntryState, Profile, RoleHint, ScanOptions, ScanReport,
+    Completeness, Content as Bytes, Entry, EntryState, FileKind, Profile, RoleHint, ScanOptions, ScanReport,
     Suppression,
 };
 use plugward_tree_lock::Snapshot;
@@ -14,12 +14,13 @@ use plugward_types::{BehaviorEvidence, Finding, RuleId, Severity};
 
 use super::settings_findings::{self, SETTINGS_FILE};
 use super::{Context, passed, pin};
+use crate::contents::audit::FileUse;
 use crate::contents::hash::sha256;
 use crate::contents::shared::Content;
 use crate::contents::view::entries;
 use crate::report::{Gate, SuppressedReport};
 use crate::run::examined::Examined;
-use crate::run::options::{CheckOptions, ScanAsk};
+use crate::run::options::{ByteRetention, CheckOptions, ScanAsk};
 use crate::run::outcome::{GateOutcome, Notice, Reason, Weight};
 
 /// The code for suspicious findings that a person must accept.
@@ -84,6 +85,8 @@ pub(crate) struct ScanResult {
     pub(crate) findings: Vec<Finding>,
     pub(crate) suppressed: Vec<SuppressedReport>,
     pub(crate) behaviors: Vec<BehaviorEvidence>,
+    /// The use of each file, if the caller requested the bytes of the plugin.
+    pub(crate) uses: BTreeMap<String, FileUse>,
 }
 
 /// Scans the digested bytes, once for the whole directory.
@@ -94,6 +97,7 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
         findings: Vec::new(),
         suppressed: Vec::new(),
         behaviors: Vec::new(),
+        uses: BTreeMap::new(),
     };
     let profiles = options.profile.map_or_else(|| profiles(&one.dialects), |profile| vec![profile]);
     match scan(snapshot, one, &profiles, options) {
@@ -166,10 +170,10 @@ fn scan(
             }
         }
     }
-    // The commands in a marketplace entry are in no file of the plugin, unless the plugin contains the marketplace file.
-    let has_market = MARKETPLACE_FILES.iter().any(|(_, file)| snapshot.file(file).is_some());
+    // The commands in a marketplace entry are in no file of the plugin, unless the plugin contains the same entry.
+    let own = contained_entries(snapshot);
     let listings = one.place.named.iter().chain(&one.place.further).map(|listing| &listing.entry);
-    for entry in listings.filter(|entry| !has_market && entry.has_components()) {
+    for entry in listings.filter(|entry| entry.has_components() && !own.contains(entry.canonical())) {
         let bytes = entry.raw().as_bytes();
         let digest = sha256(bytes);
         let content = Bytes::Bytes { bytes, digest };
@@ -183,6 +187,15 @@ fn scan(
     Ok(Scanned { parts })
 }
 
+/// Returns the entries of the marketplace files in a plugin, in their canonical form.
+fn contained_entries(snapshot: &Snapshot) -> BTreeSet<String> {
+    let files = MARKETPLACE_FILES.iter().filter_map(|(_, file)| Some((*file, snapshot.file(file)?)));
+    let read =
+        files.filter_map(|(file, entry)| read_marketplace(file, entry.bytes(), CommandSources::Refused).ok());
+    let canonical = |entry: &MarketplaceEntry| entry.canonical().to_owned();
+    read.flat_map(|(market, _)| market.entries().iter().map(canonical).collect::<Vec<_>>()).collect()
+}
+
 /// Decides with the suppressions that apply to this plugin.
 fn decide(
     result: &mut ScanResult,
@@ -193,6 +206,7 @@ fn decide(
 ) {
     let options = context.options;
     let mut found: Vec<Finding> = Vec::new();
+    let is_wanted = matches!(&options.keep, ByteRetention::Of(key) if *key == one.key);
     for scanned in &scanned.parts {
         let Part { before, report: part, secrets, .. } = scanned;
         let own = suppressions(one, before, part, options, context.used);
@@ -200,6 +214,13 @@ fn decide(
         let place =
             |finding: &Finding| Finding { path: format!("{before}{}", finding.path), ..finding.clone() };
         found.extend(scanned.findings().chain(secrets).map(place));
+        let files = part.files().iter().filter(|_| is_wanted);
+        result.uses.extend(files.map(|file| {
+            // Files that a host reads for settings have that kind too, and their texts are not claims.
+            let mut main = one.dialects.iter().flat_map(|dialect| dialect.main_files());
+            let is_manifest = file.kind == FileKind::Manifest && main.any(|name| name == file.path);
+            (format!("{before}{}", file.path), FileUse { role: file.role, is_manifest })
+        }));
         let evidence = part.evidence().iter().cloned();
         result
             .behaviors

@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::run::outcome::Notice;
 
 pub use plugin::{
-    ApprovalReport, ApprovalState, CapabilityReport, LockReport, LockState, PinReport, PinStatus, PluginKind,
-    PluginReport, PolicyReport, SuppressedReport, SurfaceReport, UnresolvedReport,
+    ApprovalReport, ApprovalState, AuditReport, CapabilityReport, LockReport, LockState, PinReport,
+    PinStatus, PluginKind, PluginReport, PolicyReport, SuppressedReport, SurfaceReport, UnresolvedReport,
 };
 
 /// The report of one run over some directories.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_deep_audit::Audit;
 use plugward_installs::InstallKind;
 use plugward_pinstore::DirectoryId;
 use plugward_types::{Behavior, BehaviorEvidence, CalledName, Finding, PlacePath, PluginKey};
@@ -106,6 +107,11 @@ impl PluginReport {
                 && one.path == finding.path
         };
         self.suppressed.iter().find(is).map(|one| one.reason.as_str())
+    }
+
+    /// Returns the findings that are not suppressed.
+    pub fn open_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| self.suppression(finding).is_none())
     }
 
     /// Returns the behaviors, each with its first place.
@@ -327,11 +333,49 @@ pub struct ApprovalReport {
     /// The person who approved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The audit of these contents by a language model that counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditReport>,
 }
 
 impl ApprovalReport {
     pub(crate) const fn state(state: ApprovalState) -> Self {
-        Self { state, kind: None, risk: None, by: None }
+        Self { state, kind: None, risk: None, by: None, audit: None }
+    }
+}
+
+/// An audit by a language model: of several about the same contents, the one with the highest risk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AuditReport {
+    /// The digest of the audit.
+    pub record: String,
+    /// The client and the model.
+    pub model: String,
+    /// The time.
+    pub at: String,
+    /// The risk.
+    pub risk: &'static str,
+    /// The advice.
+    pub verdict: &'static str,
+    /// The summary of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+impl AuditReport {
+    /// Returns the report about an audit.
+    #[must_use]
+    pub fn of(audit: &Audit) -> Self {
+        let model = audit.auditor.as_ref();
+        Self {
+            record: audit.digest().to_string(),
+            model: model.map(|id| format!("{} {}", id.client(), id.model())).unwrap_or_default(),
+            at: audit.at.to_string(),
+            risk: audit.risk.as_str(),
+            verdict: audit.verdict.as_str(),
+            summary: audit.summary.clone(),
+        }
     }
 }
 

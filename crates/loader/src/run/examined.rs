@@ -10,6 +10,7 @@ use plugward_policy::BundleNames;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
+use crate::contents::audit::FileUse;
 use crate::contents::closure::Closure;
 use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand};
 use crate::contents::shared::SharedRoots;
@@ -71,6 +72,8 @@ pub(crate) struct Examined {
     pub(crate) suppressed: Vec<SuppressedReport>,
     /// The places that show what the plugin can do.
     pub(crate) behaviors: Vec<BehaviorEvidence>,
+    /// The use of each file, if the caller requested the bytes.
+    pub(crate) uses: BTreeMap<String, FileUse>,
     pub(crate) approval: ApprovalReport,
     pub(crate) capabilities: Vec<CapabilityReport>,
     /// The uses of `pins.on_store_error`, which the ledger records.
@@ -107,6 +110,7 @@ impl Examined {
             findings: Vec::new(),
             suppressed: Vec::new(),
             behaviors: Vec::new(),
+            uses: BTreeMap::new(),
             approval: ApprovalReport::state(ApprovalState::None),
             capabilities: Vec::new(),
             exceptions: Vec::new(),
@@ -137,6 +141,7 @@ impl Examined {
         self.findings = scanned.findings;
         self.suppressed = scanned.suppressed;
         self.behaviors = scanned.behaviors;
+        self.uses = scanned.uses;
         self.settle(Gate::Scan, scanned.outcome);
     }
 

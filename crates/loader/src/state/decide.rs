@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use plugward_deep_audit::{Audit, AuditedBytes, deciding_audit};
 use plugward_ledger::{LedgerEvent, LoadVerdict as Recorded};
 use plugward_pinstore::{
     ApprovalDraft, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Change, ChangeOutcome,
     DirectoryId, ObservedPlugin, Pin, PinState, ReviewedDigests, Revocation, Risk, Timestamp,
+    UnapproveOutcome,
 };
-use plugward_types::{CalledName, Digest, Finding, PluginKey, TreeDigest};
+use plugward_types::{CalledName, Digest, PluginKey, Severity, TreeDigest};
 
+use crate::contents::audit::audited_bytes;
 use crate::contents::hash::sha256;
 use crate::contents::subject::Subject;
 use crate::gates::approval::ApprovalStore;
@@ -274,12 +277,6 @@ pub fn record_stored(pins: &PinStore, record: &Record) -> Result<(), DecisionErr
     }
 }
 
-/// Returns the risk that the rules alone see in a plugin: high for a danger finding, medium for a suspicious one, else low.
-#[must_use]
-pub fn static_risk(findings: &[Finding]) -> Risk {
-    Risk::of_findings(findings)
-}
-
 /// Returns the digest of what the rules found in a tree, which an approval names.
 #[must_use]
 pub fn static_audit(plugin: &PluginReport, tree: &TreeDigest, rules: &Digest) -> Digest {
@@ -290,47 +287,91 @@ pub fn static_audit(plugin: &PluginReport, tree: &TreeDigest, rules: &Digest) ->
     sha256(text.as_bytes())
 }
 
-/// Approves the present contents of a plugin after the static scan. The approval has the kind `static`: nobody but the
-/// rules looked at the contents.
+/// An approval of the present contents of a plugin.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "the caller must state what was reviewed, by whom and when")]
+pub struct ApprovalRequest<'a> {
+    /// The plugin.
+    pub plugin: &'a PluginReport,
+    /// The contents that were read with it.
+    pub subject: &'a Subject,
+    /// What the user reviewed.
+    pub reviewed: ReviewedAudit<'a>,
+    /// The digest of the scanner's rules.
+    pub rules: Digest,
+    /// The highest risk that can be approved.
+    pub max: Risk,
+    /// The user.
+    pub by: &'a str,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// What a user reviewed before an approval.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_enums, reason = "a new kind of audit must stop every host from building")]
+pub enum ReviewedAudit<'a> {
+    /// The result of the scan, and the contents that these digests name.
+    Static(&'a ReviewedDigests),
+    /// An audit by a language model, which names its contents.
+    Deep(&'a Audit),
+}
+
+impl ReviewedAudit<'_> {
+    fn is_of(self, bytes: &AuditedBytes) -> bool {
+        match self {
+            Self::Deep(audit) => audit.is_about(bytes),
+            Self::Static(reviewed) => {
+                let is_named = |tree: &TreeDigest| reviewed.outside.contains(tree);
+                bytes.tree == reviewed.tree
+                    && bytes.entry == reviewed.entry
+                    && bytes.shared.values().all(is_named)
+            }
+        }
+    }
+}
+
+/// Approves the present contents of a plugin. The highest risk of the scan and of all audits of these contents counts, so
+/// another audit cannot lower it.
 ///
 /// # Guarantees
-/// After `Ok(Stored)`, the approval is synced and names exactly the trees that `reviewed` names, and the ledger has the record.
+/// After `Ok(Stored)`, the approval is synced and names exactly the trees that were reviewed, the scan finds no danger that
+/// is not suppressed, and the ledger has the record.
 ///
 /// # Errors
 /// The ledger's or the store's failure; nothing was approved then.
-#[expect(clippy::too_many_arguments, reason = "the caller must state what was reviewed, by whom and when")]
-pub fn approve_static(
-    plugin: &PluginReport,
-    subject: &Subject,
-    reviewed: &ReviewedDigests,
-    rules: Digest,
-    max: Risk,
+pub fn approve(
+    request: &ApprovalRequest<'_>,
     approvals: &mut ApprovalStore,
     record: &Record,
-    by: &str,
-    now: Timestamp,
 ) -> Result<ApproveOutcome, DecisionError> {
-    let facts = subject.facts();
-    let in_hand = ApprovedBytes { tree: facts.tree, shared: facts.shared.clone() };
-    let risk = static_risk(&plugin.findings);
-    let audit = static_audit(plugin, &facts.tree, &rules);
-    let draft = ApprovalDraft {
-        audited: in_hand.clone(),
-        audit,
-        kind: AuditKind::Static,
-        risk,
-        verdict: AuditVerdict::Approve,
-        rules,
-        by: Some(by.to_owned()),
-    };
-    let approvals = approvals.approvals_mut().map_err(DecisionError::Store)?;
-    let is_reviewed = facts.tree == reviewed.tree
-        && facts.entry == reviewed.entry
-        && facts.shared.values().chain(&facts.closure).all(|tree| reviewed.outside.contains(tree));
-    if !is_reviewed {
+    let ApprovalRequest { plugin, subject, reviewed, rules, max, by, now } = *request;
+    let bytes = audited_bytes(subject.facts());
+    if !reviewed.is_of(&bytes) {
         return Ok(ApproveOutcome::NotAudited);
     }
-    if risk <= max {
+    let audits = approvals.audits().map_or(Ok(Vec::new()), |audits| audits.of_tree(&bytes.tree));
+    let audits = audits.map_err(DecisionError::Store)?;
+    let facts = subject.facts();
+    let in_hand = ApprovedBytes { tree: facts.tree, shared: facts.shared.clone() };
+    let (audit, kind, mut verdict) = match reviewed {
+        ReviewedAudit::Deep(audit) => (audit.digest(), AuditKind::Deep, audit.verdict),
+        ReviewedAudit::Static(_) => {
+            (static_audit(plugin, &facts.tree, &rules), AuditKind::Static, AuditVerdict::Approve)
+        }
+    };
+    let mut risk = Risk::of_findings(plugin.open_findings());
+    if let Some(audit) = deciding_audit(&audits, &bytes) {
+        risk = risk.max(audit.risk);
+        verdict = verdict.max(audit.verdict);
+    }
+    if plugin.open_findings().any(|finding| finding.severity == Severity::Danger) {
+        verdict = AuditVerdict::Reject;
+    }
+    let by = Some(by.to_owned());
+    let draft = ApprovalDraft { audited: in_hand.clone(), audit, kind, risk, verdict, rules, by };
+    let approvals = approvals.approvals_mut().map_err(DecisionError::Store)?;
+    if risk <= max && verdict != AuditVerdict::Reject {
         let event = LedgerEvent::ApprovalGiven {
             plugin: ledger_name(subject.key()),
             digest: facts.tree.to_string(),
@@ -339,6 +380,28 @@ pub fn approve_static(
         record.note(&[event]).map_err(DecisionError::Record)?;
     }
     approvals
-        .approve(subject.key(), &draft, &in_hand, &reviewed.tree, &audit, max, now)
+        .approve(subject.key(), &draft, &in_hand, &facts.tree, &audit, max, now)
         .map_err(|error| DecisionError::Store(StoreFailure::of(&error)))
+}
+
+/// Deletes the approval of a plugin, whether it still exists or not. `called` are the names in its manifests.
+///
+/// # Errors
+/// The ledger's or the store's failure; the approval then stays.
+pub fn unapprove(
+    key: &PluginKey,
+    called: &BTreeSet<CalledName>,
+    approvals: &mut ApprovalStore,
+    record: &Record,
+) -> Result<UnapproveOutcome, DecisionError> {
+    let approvals = approvals.approvals_mut().map_err(DecisionError::Store)?;
+    if let Some(approval) = approvals.get(key) {
+        let event = LedgerEvent::ApprovalRevoked {
+            plugin: ledger_name(key),
+            digest: approval.tree.to_string(),
+            risk: approval.risk.as_str().to_owned(),
+        };
+        record.note(&[event]).map_err(DecisionError::Record)?;
+    }
+    approvals.unapprove(key, called).map_err(|error| DecisionError::Store(StoreFailure::of(&error)))
 }

@@ -8,6 +8,7 @@ use crate::gates::mint::Grants;
 use crate::gates::policy::RevocationStore;
 use crate::record::{Record, RecordOptions};
 use crate::run::options::{Person, Watch};
+use crate::state::audits::AuditRecords;
 use crate::state::pins::PinStore;
 
 /// Everything that this machine stores about plugins. There is no `Default`: a host opens each part.
@@ -25,13 +26,13 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Opens pins, approvals and ledger in one directory of the host, without revocation lists. The error
+    /// Opens pins, approvals, audits and ledger in one directory of the host, without revocation lists. The error
     /// of an unusable store is kept in the value, and a check then refuses with it.
     #[must_use]
     pub fn open(dir: &Dir, owner: Owner, record: RecordOptions) -> Self {
         Self {
             pins: PinStore::open(dir, owner),
-            approvals: ApprovalStore::open(dir, owner),
+            approvals: ApprovalStore::open(dir, owner).with_audits(AuditRecords::at(dir, owner).ok()),
             revocations: RevocationStore::none(),
             record: Record::open(dir, record),
         }

@@ -1,10 +1,11 @@
 //! Reads an entry of a JP registry.
 
+use plugward_types::hex;
+
 use crate::dialects::Dialect;
 use crate::error::{ManifestCode, ManifestErrors, WarningLevel};
 use crate::json::{self, JsonMember, JsonValue, ParseLimits};
 use crate::manifest::{Manifest, MapFiles, Meta, PluginContext, finish};
-use crate::reader::name::is_hex;
 use crate::reader::text::escape;
 use crate::reader::{Base, Document, Reader, Requirement};
 use crate::surface::{Coverage, ManifestLayer, SurfaceFact, SurfaceItem, SurfaceKind};
@@ -142,7 +143,7 @@ fn binary(reader: &mut Reader<'_>, doc: &Document<'_>, member: &JsonMember<'_>, 
     let (Some(url), Some(sha256)) = (url, sha256) else { return };
     // JP compares digests without their case, and some tools print them in upper case.
     let digits = sha256.to_ascii_lowercase();
-    if !is_hex(&digits, 64) {
+    if !hex::is_lower(&digits, 64) {
         let span = node.get("sha256").unwrap_or(node).span();
         let message = format!("expected 64 hex digits, got `{}`", escape(&sha256, 80));
         return reader.error(doc, span, ManifestCode::MarketSha, message);

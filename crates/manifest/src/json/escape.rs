@@ -1,7 +1,7 @@
 //! Decodes the escapes of a string.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-use plugward_types::Part;
+use plugward_types::{Part, hex};
 
 use super::JsonSyntaxError;
 
@@ -56,20 +56,15 @@ pub(super) fn unescape(raw: &str) -> Unescaped {
 
 /// Decodes `uXXXX` or a surrogate pair. Returns the character, or `None` for half a pair, and the length.
 fn unit(text: &str) -> Option<(Option<char>, usize)> {
-    let first = four(text.get(1..5)?)?;
+    let first = hex::number(text.as_bytes().get(1..5)?)?;
     if let Some(character) = char::from_u32(first) {
         return Some((Some(character), 5));
     }
     // Characters above U+FFFF are written as two escapes.
-    let second = text.get(5..11).and_then(|pair| pair.strip_prefix("\\u")).and_then(four);
+    let second = text.as_bytes().get(5..11).and_then(|pair| pair.strip_prefix(b"\\u")).and_then(hex::number);
     if let (0xD800..=0xDBFF, Some(low @ 0xDC00..=0xDFFF)) = (first, second) {
         let high = (first & 0x3FF) << 10;
         return Some((char::from_u32((high | (low & 0x3FF)) + 0x1_0000), 11));
     }
     Some((None, 5))
-}
-
-/// Parses four hex digits. `from_str_radix` alone would accept a sign.
-fn four(digits: &str) -> Option<u32> {
-    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }

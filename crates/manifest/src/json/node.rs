@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use plugward_types::Span;
+use plugward_types::{Span, pointer};
 
 /// One JSON value with its span.
 ///
@@ -237,16 +237,7 @@ pub(crate) fn pointer_to(root: &JsonNode<'_>, offset: usize) -> String {
 
 /// Adds one step of a JSON pointer (RFC 6901), truncated to 128 characters.
 pub(super) fn push_step(pointer: &mut String, key: &str) {
-    pointer.push('/');
-    for (count, character) in key.chars().enumerate() {
-        if count == 128 {
-            pointer.push('…');
-            return;
-        }
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            _ => pointer.push(character),
-        }
-    }
+    let short: String = key.chars().take(128).collect();
+    let ellipsis = if short.len() < key.len() { "…" } else { "" };
+    *pointer = pointer::step(pointer, &(short + ellipsis));
 }

@@ -1,10 +1,10 @@
 //! The sources from which a marketplace installs its plugins.
 
-use plugward_types::Address;
+use plugward_types::{Address, hex};
 
 use crate::error::ManifestCode;
 use crate::json::{JsonNode, JsonValue};
-use crate::reader::name::{is_hex, is_semver};
+use crate::reader::name::is_semver;
 use crate::reader::path::join;
 use crate::reader::text::escape;
 use crate::reader::{Document, Reader, Requirement};
@@ -288,7 +288,7 @@ impl<'r, 'd> SourceReader<'r, '_, 'd> {
     fn digest(&mut self, key: &str, lengths: &[usize]) -> Option<Option<String>> {
         let Some(node) = self.node.get(key) else { return Some(None) };
         let text = self.reader.plain(self.doc, node, Requirement::Strict)?;
-        if lengths.iter().any(|length| is_hex(text, *length)) {
+        if lengths.iter().any(|length| hex::is_lower(text, *length)) {
             return Some(Some(text.to_owned()));
         }
         let lengths: Vec<String> = lengths.iter().map(ToString::to_string).collect();

@@ -45,8 +45,3 @@ pub(crate) fn is_semver(text: &str) -> bool {
         && pre.is_none_or(|pre| pre.split('.').all(|part| word(part) && (!digits(part) || plain(part))))
         && build.is_none_or(|build| build.split('.').all(word))
 }
-
-/// Returns `true` for exactly `length` lowercase hex digits, the form of a commit or digest.
-pub(crate) fn is_hex(text: &str, length: usize) -> bool {
-    text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}

@@ -1,7 +1,7 @@
 //! Reads single texts of YAML: keys, quoted and plain texts, block texts, and lists of words.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-use plugward_types::Part;
+use plugward_types::{Part, hex};
 
 /// One line, without its line break.
 #[derive(Clone, Copy)]
@@ -492,9 +492,8 @@ fn escaped<'a>(text: &'a str, out: &mut String) -> Option<&'a str> {
             return Some(rest.as_str());
         }
     };
-    let code =
-        rest.as_str().get(..digits).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-    out.push(char::from_u32(u32::from_str_radix(code, 16).ok()?)?);
+    let code = hex::number(rest.as_str().as_bytes().get(..digits)?)?;
+    out.push(char::from_u32(code)?);
     rest.as_str().get(digits..)
 }
 

@@ -3,7 +3,9 @@
 use core::str::FromStr;
 use std::collections::BTreeMap;
 
-use plugward_types::{AuditKind, AuditVerdict, Digest, PluginId, PluginKey, Risk, Timestamp, TreeDigest};
+use plugward_types::{
+    AuditKind, AuditVerdict, Digest, PluginId, PluginKey, Risk, Timestamp, TreeDigest, hex,
+};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::reader::{self, Node};
@@ -169,7 +171,5 @@ fn word<T: FromStr>(node: &Node<'_, '_>, key: &str, expected: &'static str) -> R
 
 /// Returns `true` if the text is a scope of version 1.
 fn is_scope(text: &str) -> bool {
-    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    text == "user"
-        || text.strip_prefix("workspace:").is_some_and(|hex| hex.len() == 16 && hex.bytes().all(is_hex))
+    text == "user" || text.strip_prefix("workspace:").is_some_and(|digits| hex::is_lower(digits, 16))
 }

@@ -11,7 +11,7 @@ use super::{LayerKind, LayerValue, LayerValues, SettingsLayer};
 use crate::error::{SettingsError, SettingsFault, place};
 use crate::table::{
     CHECKSUM, KeyError, REGISTRY, RowField, SetBy, SettingId, SettingKey, SettingKind, check_name,
-    check_selector, expected, in_backticks, matching, nearest,
+    check_selector, expected, in_backticks, matching, nearest_help,
 };
 use crate::value::{PlacedText, SettingRow, SettingValue};
 
@@ -330,7 +330,7 @@ impl<'t> LayerReader<'t> {
                     return Some(SettingValue::Text(text));
                 }
                 let message = format!("unknown variant `{text}`, expected {}", expected(words));
-                self.wrong(at, message, &nearest(&text, words));
+                self.wrong(at, message, &nearest_help(&text, words));
                 None
             }
             SettingKind::Flag { .. } => match value.get_ref() {
@@ -348,6 +348,7 @@ impl<'t> LayerReader<'t> {
                     self.refused(at, &format!("expected a number from 0 to {max}"), "write it without quotes")
                 }
             },
+            SettingKind::Text => self.text_of(value).map(SettingValue::Text),
             SettingKind::Word => {
                 let text = self.text_of(value)?;
                 let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -445,7 +446,7 @@ impl<'t> LayerReader<'t> {
             let word = key.get_ref().as_ref();
             let Some(field) = fields.iter().find(|field| field.name == word) else {
                 let message = format!("unknown field `{word}`, expected {}", expected(&names));
-                self.wrong(key.span().start, message, &nearest(word, &names));
+                self.wrong(key.span().start, message, &nearest_help(word, &names));
                 is_good = false;
                 continue;
             };

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use plugward_types::{Part, PluginKey};
+use plugward_types::{Part, PluginKey, nearest};
 use toml::de::{DeTable, DeValue};
 
 use super::{SettingId, SettingKind};
@@ -207,7 +207,7 @@ pub(crate) fn in_backticks(names: &[&str]) -> String {
 }
 
 fn unknown(word: &str, names: &[&str]) -> KeyError {
-    KeyError::new(format!("unknown field `{word}`, expected {}", expected(names)), nearest(word, names))
+    KeyError::new(format!("unknown field `{word}`, expected {}", expected(names)), nearest_help(word, names))
 }
 
 /// Returns the possible words as a phrase.
@@ -221,16 +221,11 @@ pub(crate) fn expected(names: &[&str]) -> String {
 }
 
 /// Returns the help that names the nearest of some words.
-pub(crate) fn nearest(word: &str, names: &[&str]) -> String {
-    let low = word.to_lowercase();
-    let near = names
-        .iter()
-        .map(|name| (strsim::jaro_winkler(&low, &name.to_lowercase()), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
-        Some((score, name)) if score > 0.75 => format!("did you mean `{name}`?"),
-        Some(_) => "use one of the values above".to_owned(),
-        None => "remove it".to_owned(),
+pub(crate) fn nearest_help(word: &str, names: &[&str]) -> String {
+    match nearest(word, names.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if names.is_empty() => "remove it".to_owned(),
+        None => "use one of the values above".to_owned(),
     }
 }
 

@@ -11,7 +11,7 @@ use plugward_types::{ApprovalRule, RawOutput, ScanAsk, StoreErrorRule, TrustMode
 use crate::command::RunRule;
 
 pub use key::{KeyError, SettingKey};
-pub(crate) use key::{check_name, check_selector, expected, in_backticks, matching, nearest};
+pub(crate) use key::{check_name, check_selector, expected, in_backticks, matching, nearest_help};
 
 /// The type of a setting, which also determines the order of its values.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,8 @@ pub(crate) enum SettingKind {
     Denylist,
     /// `[a-z][a-z0-9]*`.
     Word,
+    /// Any text.
+    Text,
     /// A list of texts without an order.
     Texts,
     /// `{ algorithm, value }`.
@@ -226,6 +228,22 @@ table! {
     RawOutput: ["hooks", "raw"], K::Words(RawOutput::NAMES), Word("user"), User, Ignore;
     /// `hooks.grants`.
     RawGrants: ["hooks", "grants"], K::Rows(GRANT), Unset, User, Ignore;
+    /// `audit.client`.
+    AuditClient: ["audit", "client"], K::Words(words!["none openai anthropic"]), Word("none"), User, Ignore;
+    /// `audit.base_url`.
+    AuditBaseUrl: ["audit", "base_url"], K::Text, Unset, User, Ignore;
+    /// `audit.model`.
+    AuditModel: ["audit", "model"], K::Text, Unset, User, Ignore;
+    /// `audit.api_key_env`.
+    AuditApiKeyEnv: ["audit", "api_key_env"], K::Text, Unset, User, Ignore;
+    /// `audit.max_tokens`.
+    AuditMaxTokens: ["audit", "max_tokens"], K::Number { max: u32::MAX as u64 }, Number(4_096), User, Ignore;
+    /// `audit.timeout_secs`.
+    AuditTimeout: ["audit", "timeout_secs"], K::Number { max: 86_400 }, Number(600), User, Ignore;
+    /// `audit.max_request_kib`.
+    AuditMaxRequest: ["audit", "max_request_kib"], K::Number { max: 65_536 }, Number(256), User, Ignore;
+    /// `audit.confirm_tokens`.
+    AuditConfirmTokens: ["audit", "confirm_tokens"], K::Number { max: i64::MAX as u64 }, Number(50_000), User, Ignore;
     /// `hosts.<id>`, whose fields are those of a row in the table of hosts.
     Hosts: ["hosts", "<id>"], K::Opaque, Unset, User, Ignore;
     /// `workspaces."<absolute path>"`.

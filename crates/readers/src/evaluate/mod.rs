@@ -21,9 +21,6 @@ mod name;
 mod python;
 mod value;
 
-#[cfg(test)]
-mod tests;
-
 pub use constant::Constant;
 pub use facts::{Alternative, Collection, Evaluation, Item};
 pub use name::{Name, NamePart};

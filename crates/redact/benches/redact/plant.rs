@@ -293,6 +293,13 @@ pub(crate) const MAKERS: &[Maker] = &[
     ("datadog", "near-word", |r| around("DD_API_KEY=", r.text(HEX, 32), "")),
     ("okta", "near-word", |r| around("okta.client.token=", format!("00{}", r.text(U64, 40)), "")),
     ("mailchimp", "near-word", |r| around("mailchimp: ", format!("{}-us12", r.text(HEX, 32)), "")),
+    ("firecrawl", "service-key", |r| bare(format!("f{}{}", "c-", r.text(HEX, 32)))),
+    ("tavily", "service-key", |r| bare(format!("tv{}{}", "ly-dev-", r.text(AN, 32)))),
+    ("atlas", "service-key", |r| bare(format!("mdb{}{}", "_sa_sk_", r.text(U64, 40)))),
+    ("apify", "service-key", |r| bare(format!("apify{}{}", "_api_", r.text(AN, 36)))),
+    ("e2b", "service-key", |r| bare(format!("e2{}{}", "b_", r.text(HEX, 40)))),
+    ("elevenlabs", "model-key", |r| bare(format!("s{}{}", "k_", r.text(HEX, 48)))),
+    ("llama cloud", "model-key", |r| bare(format!("ll{}{}", "x-", r.text(AN, 48)))),
     ("airtable", "service-key", |r| bare(format!("pa{}{}.{}", "t", r.text(AN, 14), r.text(HEX, 64)))),
     ("plaid", "service-key", |r| {
         bare(format!(

@@ -4,6 +4,7 @@
 use core::fmt;
 use core::ops::Range;
 
+use plugward_types::pointer;
 use serde_json::{Map, Value};
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -221,7 +222,7 @@ impl Writer<'_> {
                     while out.contains_key(&name) {
                         name.push('+');
                     }
-                    let inner = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+                    let inner = pointer::step(pointer, &name);
                     for found in self.findings.iter_mut().skip(first) {
                         found.pointer.clone_from(&inner);
                     }

@@ -39,8 +39,33 @@ fn near_misses_stay() {
         "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo\n-----END PUBLIC KEY-----\n",
         "https://user@example.org/a/b@2x.png and https://example.org/@scope/pkg?page=2\n",
         "postgres://user:password@localhost/db and redis://:${PASS}@cache:6379\n",
+        "kind: SealedSecret\nspec:\n  encryptedData:\n    password: AgBy3i4OJSWK+PiTySYZZA9rO43cGDEq1234567890abcdefghijklmnopqrstuvwxyz\n",
         "kind: ConfigMap\ndata:\n  password_policy: strict\n",
         "--password string   the password to use\n--token <token>\ncurl -u user:$PASS https://x\n",
+    ] {
+        untouched(text);
+    }
+}
+
+#[test]
+fn a_weak_value_of_a_clear_name_is_removed() {
+    for (text, value) in [
+        ("client_secret=letmein123\n", "letmein123"),
+        ("export DB_PASSWORD=Passw0rd!\n", "Passw0rd!"),
+        ("{\"Password\": \"czsdsdfaereSDFC$FFSD\"}\n", "czsdsdfaereSDFC$FFSD"),
+        ("{\"DbConnString\": \"host=db&password=p@55w0rd\"}\n", "p@55w0rd"),
+        ("\"Server=db;User=sa;Password=tr0ub4dor;\"\n", "tr0ub4dor"),
+    ] {
+        let (out, kinds) = check(text);
+        assert_eq!(kinds, ["generic"], "{out}");
+        gone(value.as_bytes(), out.as_bytes(), text);
+    }
+    for text in [
+        "    client_secret=letmein123,\n",
+        "client_secret=load_secret(2024)\n",
+        "PASSWORD=password123\nSECRET=$OTHER_SECRET1\nPASSWD=/run/secrets/db1\n",
+        "{\"password\": \"Enter your password\", \"secret\": \"my-secret-name2\"}\n",
+        "password_hint=letmein123\nsecret_name=prod-db-1\n",
     ] {
         untouched(text);
     }

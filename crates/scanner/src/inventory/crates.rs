@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::inventory::names::join;
 use crate::scan::entry::{Content, Entry, FileKind, Lens};
 
 /// The largest manifest that is parsed. In a larger one, single words decide.
@@ -11,36 +12,28 @@ const MAX_MANIFEST: usize = 1 << 20;
 /// Returns the entries, with the role `build` for those that a `Cargo.toml` among them builds and runs.
 pub(crate) fn raised<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
     let mut entries = entries.to_vec();
-    let manifests: Vec<(String, &[u8])> = entries
-        .iter()
-        .filter_map(|entry| match entry.content {
-            Content::Bytes { bytes, .. } if is_manifest(entry.path) => {
-                Some((directory(entry.path).to_owned(), bytes))
-            }
-            _ => None,
-        })
-        .collect();
-    if manifests.is_empty() && !entries.iter().any(|entry| is_build_script(entry.path)) {
+    if !entries.iter().any(|entry| matches!(name(entry.path), "Cargo.toml" | "build.rs")) {
         return entries;
     }
     let index: BTreeMap<&'a str, usize> =
         entries.iter().enumerate().map(|(at, entry)| (entry.path, at)).collect();
     let mut queue: Vec<usize> = Vec::new();
-    for (path, at) in &index {
-        if is_build_script(path) {
-            queue.push(*at);
-        }
-    }
-    for (directory, bytes) in manifests {
-        let files = BuildFiles::of(bytes);
-        for script in files.scripts {
-            queue.extend(join(&directory, &script).and_then(|path| index.get(path.as_str())));
-        }
-        for crate_directory in files.directories {
-            let Some(path) = join(&directory, &crate_directory) else { continue };
-            let below = if path.is_empty() { String::new() } else { format!("{path}/") };
-            let inside = index.range(below.as_str()..).take_while(|(path, _)| path.starts_with(&below));
-            queue.extend(inside.filter(|(path, _)| is_rust(path)).map(|(_, at)| *at));
+    for (at, entry) in entries.iter().enumerate() {
+        match (name(entry.path), entry.content) {
+            ("build.rs", _) => queue.push(at),
+            ("Cargo.toml", Content::Bytes { bytes, .. }) => {
+                let files = BuildFiles::of(bytes);
+                let path = |path: &String| join(directory(entry.path), &path.replace('\\', "/"));
+                let scripts = files.scripts.iter().filter_map(path);
+                queue.extend(scripts.filter_map(|path| index.get(path.as_str()).copied()));
+                for path in files.directories.iter().filter_map(path) {
+                    let prefix = if path.is_empty() { path } else { format!("{path}/") };
+                    let inside =
+                        index.range(prefix.as_str()..).take_while(|(path, _)| path.starts_with(&prefix));
+                    queue.extend(inside.filter(|(path, _)| is_rust(path)).map(|(_, at)| *at));
+                }
+            }
+            _ => {}
         }
     }
     raise(&mut entries, &index, queue);
@@ -54,18 +47,14 @@ fn raise(entries: &mut [Entry<'_>], index: &BTreeMap<&str, usize>, mut queue: Ve
         let Some(entry) = entries.get_mut(at).filter(|_| seen.insert(at)) else { continue };
         entry.role = entry.role.raised(FileKind::Build).and_lens(Lens::Rs);
         let Content::Bytes { bytes, .. } = entry.content else { continue };
-        let path = entry.path;
-        let own = directory(path);
-        let stem = path.rsplit('/').next().and_then(|name| name.strip_suffix(".rs")).unwrap_or_default();
-        for name in crate::lex::rs::modules(bytes) {
-            let found = [
-                join(own, &name.path),
-                join(own, &format!("{}.rs", name.path)),
-                join(own, &format!("{}/mod.rs", name.path)),
-                join(own, &format!("{stem}/{}.rs", name.path)),
-                join(own, &format!("{stem}/{}/mod.rs", name.path)),
-            ];
-            queue.extend(found.into_iter().flatten().filter_map(|path| index.get(path.as_str()).copied()));
+        let own = directory(entry.path);
+        let stem = name(entry.path).trim_end_matches(".rs");
+        for module in crate::lex::rs::modules(bytes) {
+            let file = format!("{module}.rs");
+            let nested = format!("{module}/mod.rs");
+            let paths = [&module, &file, &nested, &format!("{stem}/{file}"), &format!("{stem}/{nested}")];
+            let found = paths.into_iter().filter_map(|path| join(own, path));
+            queue.extend(found.filter_map(|path| index.get(path.as_str()).copied()));
         }
     }
 }
@@ -108,12 +97,8 @@ impl BuildFiles {
     }
 }
 
-fn is_manifest(path: &str) -> bool {
-    path == "Cargo.toml" || path.ends_with("/Cargo.toml")
-}
-
-fn is_build_script(path: &str) -> bool {
-    path == "build.rs" || path.ends_with("/build.rs")
+fn name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 fn is_rust(path: &str) -> bool {
@@ -122,19 +107,4 @@ fn is_rust(path: &str) -> bool {
 
 fn directory(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
-}
-
-/// Joins a directory and a relative path; `None` if the result is outside the plugin.
-fn join(directory: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split(['/', '\\']) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            other => parts.push(other),
-        }
-    }
-    Some(parts.join("/"))
 }

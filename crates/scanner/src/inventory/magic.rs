@@ -1,6 +1,6 @@
 //! File types by their first bytes.
 
-use plugward_types::Part;
+use plugward_types::{Part, words};
 
 use super::EntryState;
 
@@ -15,14 +15,10 @@ const fn magic(state: EntryState, endings: &'static [&'static str]) -> Magic {
     Magic { state, endings }
 }
 
-const ZIP: &[&str] = &[
-    "zip", "jar", "whl", "crx", "xpi", "apk", "war", "ear", "egg", "nupkg", "vsix", "mcpb", "dxt", "aar",
-    "cbz",
-];
-const OFFICE: &[&str] = &[
-    "docx", "xlsx", "pptx", "docm", "xlsm", "pptm", "dotx", "dotm", "xlsb", "xltx", "xltm", "xlam", "ppsx",
-    "ppsm", "potx", "potm", "ppam", "vsdx", "vsdm", "odt", "ods", "odp", "odg", "odf", "ott", "ots", "otp",
-    "epub", "pages", "numbers", "key",
+const ZIP: &[&str] = words!["zip jar whl crx xpi apk war ear egg nupkg vsix mcpb dxt aar cbz"];
+const OFFICE: &[&str] = words![
+    "docx xlsx pptx docm xlsm pptm dotx dotm xlsb xltx xltm xlam ppsx ppsm potx potm ppam vsdx vsdm odt ods",
+    "odp odg odf ott ots otp epub pages numbers key",
 ];
 /// Model weights: an archive that contains a pickle.
 const PICKLED: &[&str] = &["pt", "pth", "ckpt", "bin", "model"];

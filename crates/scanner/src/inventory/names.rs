@@ -56,6 +56,24 @@ pub(crate) fn parts(path: &str) -> (String, String) {
     (trimmed.to_owned(), ending)
 }
 
+/// Joins a relative path to a directory; `None` if it leaves the plugin or is absolute.
+pub(super) fn join(directory: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    if path.starts_with('/') {
+        return None;
+    }
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
 /// Returns the lens for a file name.
 pub(crate) fn lens(path: &str) -> Option<Lens> {
     let (name, ending) = parts(path);

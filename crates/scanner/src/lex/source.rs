@@ -150,9 +150,9 @@ fn gap(at: usize, columns: usize, lines: usize, sink: &mut Sink<'_>) {
 }
 
 /// Adds comments and strings to the text view.
-pub(super) fn texts(src: &[u8], reading: &Reading, writing: &Writing, out: &mut Lexed, sink: &mut Sink<'_>) {
+pub(super) fn texts(src: &[u8], pieces: &[Piece], writing: &Writing, out: &mut Lexed, sink: &mut Sink<'_>) {
     let mut comment_end = None;
-    for piece in &reading.pieces {
+    for piece in pieces {
         let (start, end) = (piece.start as usize, piece.end as usize);
         let bytes = src.part(start..end);
         if piece.kind == PieceKind::Comment {

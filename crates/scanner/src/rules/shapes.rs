@@ -9,7 +9,7 @@ pub(crate) const SHAPES: &[&str] = plugward_types::words![
     "flow-undeclared-host js-child-process-value js-env-bulk js-loader-flag js-recursive-delete",
     "js-wasm-inline obf-hex-names obf-long-encoded obf-name-building obf-offscreen obf-symbol-only",
     "opaque-archive opaque-bytecode opaque-document opaque-native opaque-unknown opaque-wasm prompt-encoded",
-    "py-env-bulk py-setup-code py-torch-load py-yaml-load rs-build-process rs-build-write rs-ffi-exec",
+    "py-env-bulk py-setup-code py-torch-load py-yaml-load rs-build-process rs-build-write",
     "sh-drop-run sh-drop-run-checked scan-partial sh-eval sh-fork-bomb shape unicode-bidi",
     "unicode-compat-letters unicode-confusable-identifier unicode-control unicode-invisible-letter",
     "unicode-mixed-script unicode-tags unicode-variation-run unicode-zero-width-code unicode-zero-width-word",

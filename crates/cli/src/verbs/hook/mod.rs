@@ -6,6 +6,7 @@ mod plan;
 
 use plugward_loader::hook_events::{Event, Plan, PlanBuilder, Scope};
 use plugward_loader::manifest::Dialect;
+use plugward_loader::nearest;
 
 use crate::args::{HookSources, HookVerb};
 use crate::diagnostic::{Diagnostic, Location};
@@ -30,11 +31,9 @@ pub(crate) fn run(verb: &HookVerb, host: &Host, out: &mut Out) -> Result<u8, Fai
 fn event_of(word: &str) -> Result<Event, Failure> {
     Event::from_word(word).ok_or_else(|| {
         let words = Event::ALL.iter().flat_map(|event| [event.as_str(), event.pascal()]);
-        let far = |known: &&str| strsim::damerau_levenshtein(known, word);
         let all = || Event::ALL.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(", ");
-        let near = words.min_by_key(far).filter(|near| far(near) <= 3);
-        let next =
-            near.map_or_else(|| format!("use one of {}", all()), |near| format!("did you mean `{near}`?"));
+        let next = nearest(word, words)
+            .map_or_else(|| format!("use one of {}", all()), |near| format!("did you mean `{near}`?"));
         Failure::usage(format!("no such event: `{}`", line(word))).code("hook/event").help(next)
     })
 }

@@ -147,6 +147,12 @@ fn head(place: &str, compared: &Comparison, width: usize) -> String {
         let label = if index == 0 { "Not fixed" } else { "" };
         out.push_str(&field(label, &unresolved(one), REFUSE, width));
     }
+    if let Some(audit) = &plugin.approval.audit {
+        // The model wrote the summary, and the record has it escaped.
+        let summary = audit.summary.as_deref().unwrap_or_default();
+        let text = format!("risk {}, {}. {summary}", audit.risk, audit.verdict);
+        out.push_str(&field("Audit", text.trim_end(), PLAIN, width));
+    }
     for (index, start) in starts(compared).iter().enumerate() {
         let style = if start.starts_with('+') { REFUSE } else { PLAIN };
         out.push_str(&field(if index == 0 { "Starts" } else { "" }, start, style, width));

@@ -118,7 +118,7 @@ impl Fault {
         name: &str,
         known: impl Iterator<Item = &'a str>,
     ) -> Self {
-        let near = plugward_loader::lifecycle::nearest(name, known);
+        let near = plugward_loader::nearest(name, known).map(str::to_owned);
         Self { did_you_mean: near, ..Self::new(code, format!("no such {what}: `{name}`")) }
     }
 }

@@ -6,7 +6,7 @@ mod patterns;
 pub(crate) mod place;
 mod recipes;
 mod record;
-mod scope;
+pub(crate) mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use follow::{FileLanguage, Job};
 use packages::Package;
 use patterns::ANY;
 use place::{Landed, Landing, Places};
-use recipes::RecipeCall;
+use recipes::{CallValues, RecipeCall};
 use record::ClosureRecord;
 use scope::{PathVerdict, RowOwner, Scope};
 
@@ -200,6 +200,8 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         search: Vec::new(),
         source: None,
         recipes: BTreeSet::new(),
+        recipe_bytes: 0,
+        calls: Vec::new(),
         modules: BTreeSet::new(),
         is_full: false,
         names_top: false,
@@ -281,7 +283,12 @@ struct Collector<'a> {
     search: Vec<String>,
     /// The text of the settings file, to find the lines of commands.
     source: Option<String>,
-    recipes: BTreeSet<(String, String)>,
+    /// The files, names and values of the recipes so far.
+    recipes: BTreeSet<(String, String, CallValues)>,
+    /// The bytes of the files with recipes, which each call reads again.
+    recipe_bytes: u64,
+    /// The calls around the current recipe.
+    calls: Vec<CallValues>,
     /// What package.json says, by directory.
     package_files: BTreeMap<String, Option<Arc<Package>>>,
     /// The modules that were looked up: language, name, directory, and the number of other directories.
@@ -507,7 +514,8 @@ impl Collector<'_> {
                     self.python_module(&module, &directory, &directory);
                 }
             }
-            StartTarget::Recipe { tool, name, files, in_workspaces } => {
+            StartTarget::Recipe { tool, name, files, in_workspaces, assignments, arguments } => {
+                let values = CallValues::of(program, assignments, arguments);
                 let files: Vec<String> = files.iter().map(|file| joined(start, file.as_str())).collect();
                 let mut starts = vec![directory.clone()];
                 if *in_workspaces {
@@ -516,7 +524,8 @@ impl Collector<'_> {
                 for (name, start) in
                     name.literals().flat_map(|name| starts.iter().map(move |at| (name.clone(), at)))
                 {
-                    self.recipe(&RecipeCall { tool: *tool, name: &name, start, files: &files }, origin);
+                    let call = RecipeCall { tool: *tool, name: &name, start, files: &files, values: &values };
+                    self.recipe(&call, origin);
                 }
             }
             StartTarget::Environment(path) => {
@@ -695,6 +704,9 @@ impl Collector<'_> {
 
     fn unreadable(&mut self, path: &str, error: &str) {
         let message = format!("{}: what runs cannot be read: {error}", plain(&self.scope.shown(path)));
+        if self.outcome.reasons.iter().any(|reason| reason.message == message) {
+            return;
+        }
         self.outcome.add(
             "surface/unreadable",
             Weight::CouldNotTell,
@@ -777,7 +789,7 @@ impl Collector<'_> {
 }
 
 /// Joins a path to a directory, unless it is absolute.
-fn joined(directory: &str, path: &str) -> String {
+pub(crate) fn joined(directory: &str, path: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") }
 }
 

@@ -122,7 +122,7 @@ impl<'a> Places<'a> {
     }
 
     /// Returns a path relative to the jail.
-    fn relative<'p>(&self, path: &'p str) -> Option<&'p str> {
+    pub(crate) fn relative<'p>(&self, path: &'p str) -> Option<&'p str> {
         let rest = inside(path, self.top.as_str())?;
         Some(if rest.is_empty() { "." } else { rest })
     }

@@ -4,6 +4,7 @@ mod justfile;
 mod makefile;
 mod scripts;
 mod taskfile;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,12 +25,19 @@ use justfile::Justfile;
 use makefile::Makefile;
 use scripts::Scripts;
 use taskfile::Taskfile;
+pub(super) use values::CallValues;
+use values::Expansion;
 
 /// The most bytes of a file with recipes.
 pub(super) const MOST_FILE: u64 = 4 << 20;
 
 /// The most files of one call.
-const FILES: usize = 200;
+const FILES: usize = 2_000;
+
+/// The most bytes of all files of all calls, the most calls, and how many of them can be nested.
+const CALL_BYTES: u64 = 128 << 20;
+const CALLS: usize = 1_000;
+const NESTED: usize = 24;
 
 /// The start of the names of files with variables, which Makefiles can include.
 const ENVIRONMENT: &str = ".env";
@@ -44,6 +52,7 @@ pub(super) struct RecipeCall<'a> {
     pub(super) start: &'a str,
     /// The files that the command names.
     pub(super) files: &'a [String],
+    pub(super) values: &'a CallValues,
 }
 
 /// A recipe with the values of its variables.
@@ -79,6 +88,8 @@ impl Recipe {
 enum Include {
     /// A path or pattern.
     File(String),
+    /// A path without which the tool fails.
+    Required(String),
     /// A text that does not determine the file.
     Open(String),
 }
@@ -97,6 +108,11 @@ trait RecipeBook {
 
     /// Returns a recipe with all that run with it, or `None` if the files do not determine these.
     fn recipes(&self, name: &str) -> Option<Vec<Recipe>>;
+
+    /// Returns `true` if the limit of work was reached.
+    fn is_exhausted(&self) -> bool {
+        false
+    }
 
     /// Returns all that a file can run.
     fn all_lines(&self, file: usize) -> Vec<String>;
@@ -145,7 +161,7 @@ impl Collector<'_> {
 
     /// Takes the lines of a recipe, and the files that they name. The rest of its file counts if it is not understood.
     pub(super) fn recipe(&mut self, call: &RecipeCall<'_>, origin: Origin<'_>) {
-        let &RecipeCall { tool, name, start, files } = call;
+        let &RecipeCall { tool, name, start, files, values } = call;
         // `just DIRECTORY/RECIPE`.
         let (below, name) = name.rsplit_once('/').filter(|_| tool == RecipeTool::Just).unwrap_or(("", name));
         let start = if below.is_empty() { start.to_owned() } else { joined(start, below) };
@@ -154,32 +170,50 @@ impl Collector<'_> {
         } else {
             files.to_vec()
         };
-        let Some(one) = first.first() else { return };
-        if !self.recipes.insert((first.join("\n"), name.to_owned())) {
+        let Some(one) = first.first().cloned() else { return };
+        let mut values = values.clone();
+        if let Some(outer) = self.calls.last() {
+            values.inherit(outer, tool);
+        }
+        // Each call can give other values, and a recipe can call itself.
+        if !self.recipes.insert((first.join("\n"), name.to_owned(), values.clone())) {
             return;
         }
-        let here = if files.is_empty() { directory(one).to_owned() } else { start };
-        let (files, book) = self.recipe_book(tool, first, &here, origin);
+        if self.calls.len() >= NESTED || self.recipes.len() > CALLS || self.recipe_bytes > CALL_BYTES {
+            return self.unreadable(&one, "its recipes call too many others");
+        }
+        let here = if files.is_empty() { directory(&one).to_owned() } else { start.clone() };
+        self.calls.push(values.clone());
+        let suffix = values.suffix();
+        // Those of the settings are the same for each call.
+        let settings = self.one.place.installed.iter().flat_map(|installed| &installed.environment);
+        values.environment.extend(settings.map(|(name, value)| (name.clone(), Some(value.clone()))));
+        let call = RecipeCall { tool, name, start: &start, files: &first, values: &values };
+        let (files, book, is_complete) = self.recipe_book(&call, &here, origin);
         for path in book.environments() {
             self.environment(&joined(&here, &path), &here, origin);
         }
-        match book.recipes(name) {
-            Some(recipes) => self.take_recipes(&files, &recipes, &here),
-            None => self.take_whole(&files, &*book, &here),
+        match book.recipes(name).filter(|_| is_complete) {
+            Some(recipes) => self.take_recipes(&files, &recipes, &here, &suffix),
+            None => self.take_whole(&files, &*book, &here, &suffix),
         }
+        if book.is_exhausted() {
+            self.unreadable(&one, "its variables and recipes need too much work");
+        }
+        self.calls.pop();
     }
 
-    /// Reads the files with recipes, and those that they include.
+    /// Reads the files with recipes, and those that they include. Returns `false` if one is missing.
     fn recipe_book(
         &mut self,
-        tool: RecipeTool,
-        first: Vec<String>,
+        call: &RecipeCall<'_>,
         here: &str,
         origin: Origin<'_>,
-    ) -> (Vec<RecipeFile>, Box<dyn RecipeBook>) {
+    ) -> (Vec<RecipeFile>, Box<dyn RecipeBook>, bool) {
         let mut files: Vec<RecipeFile> = Vec::new();
         let mut asked: BTreeSet<String> = BTreeSet::new();
-        let mut queue = first;
+        let mut queue = call.files.to_vec();
+        let mut is_complete = true;
         loop {
             for named in core::mem::take(&mut queue) {
                 if !asked.insert(named.clone()) {
@@ -196,21 +230,30 @@ impl Collector<'_> {
                 let Some(bytes) = self.contents(&path) else { continue };
                 files.push(RecipeFile { path, verdict, bytes });
             }
-            let book = self.read_book(tool, &files, here);
+            let bytes = files.iter().map(|file| u64::try_from(file.bytes.len()).unwrap_or(u64::MAX));
+            self.recipe_bytes = bytes.fold(self.recipe_bytes, u64::saturating_add);
+            let book = self.read_book(call, &files, here);
+            if self.recipe_bytes > CALL_BYTES {
+                return (files, book, false);
+            }
             for (number, include) in book.includes() {
                 // Make includes from its working directory.
-                let base = files.get(number).filter(|_| tool != RecipeTool::Make);
+                let base = files.get(number).filter(|_| call.tool != RecipeTool::Make);
                 let base = base.map_or(here, |file| directory(&file.path)).to_owned();
-                queue.extend(self.included(tool, &base, &include, origin));
+                let found = self.included(call.tool, &base, &include, origin);
+                let is_missing = |path: &String| self.places.land(path).landing == Landing::Absent;
+                is_complete &= !matches!(include, Include::Required(_)) || !found.iter().all(is_missing);
+                queue.extend(found);
             }
             queue.retain(|named| !asked.contains(named));
             if queue.is_empty() {
-                return (files, book);
+                return (files, book, is_complete);
             }
         }
     }
 
-    fn read_book(&mut self, tool: RecipeTool, files: &[RecipeFile], here: &str) -> Box<dyn RecipeBook> {
+    fn read_book(&mut self, call: &RecipeCall<'_>, files: &[RecipeFile], here: &str) -> Box<dyn RecipeBook> {
+        let &RecipeCall { tool, start, values, .. } = call;
         match tool {
             RecipeTool::Make => {
                 let home = self.scope.expand("~").map(|home| ("HOME", home));
@@ -223,10 +266,10 @@ impl Collector<'_> {
                 ];
                 let fixed = fixed.map(|(name, value)| (name, value.to_owned()));
                 let given: Vec<(&str, String)> = fixed.into_iter().chain(home).collect();
-                Box::new(Makefile::read(files, here, &given))
+                Box::new(Makefile::read(files, here, &given, values))
             }
-            RecipeTool::Just => Box::new(Justfile::read(files)),
-            RecipeTool::Task => Box::new(Taskfile::read(files)),
+            RecipeTool::Just => Box::new(Justfile::read(files, start, values)),
+            RecipeTool::Task => Box::new(Taskfile::read(files, values)),
             _ => {
                 let key = if tool == RecipeTool::Deno { "tasks" } else { "scripts" };
                 let read = files.iter().map(|file| (file.path.clone(), Arc::clone(&file.bytes)));
@@ -249,7 +292,7 @@ impl Collector<'_> {
         origin: Origin<'_>,
     ) -> Vec<String> {
         match (include, origin) {
-            (Include::File(path), _) => {
+            (Include::File(path) | Include::Required(path), _) => {
                 let path = self.scope.expand(path).unwrap_or_else(|| path.clone());
                 let named = joined(base, &path);
                 if self.places.land(&named).landing == Landing::Directory {
@@ -266,7 +309,7 @@ impl Collector<'_> {
         }
     }
 
-    fn take_recipes(&mut self, files: &[RecipeFile], recipes: &[Recipe], here: &str) {
+    fn take_recipes(&mut self, files: &[RecipeFile], recipes: &[Recipe], here: &str, suffix: &str) {
         let mut texts: BTreeMap<(usize, &str), (String, Option<Lens>)> = BTreeMap::new();
         for recipe in recipes {
             let Some(file) = files.get(recipe.file) else { continue };
@@ -282,14 +325,14 @@ impl Collector<'_> {
             let Some(file) = files.get(number).filter(|file| file.verdict == PathVerdict::Closure) else {
                 continue;
             };
-            let listed = format!("{}#{}", file.path, name.replace('/', "%2F"));
+            let listed = format!("{}#{}{suffix}", file.path, name.replace('/', "%2F"));
             self.insert(&listed, EntryKind::File, text.into_bytes().into());
             self.set_lens(&listed, lens.unwrap_or(Lens::Sh));
         }
     }
 
     /// Takes files as wholes, with all commands that they contain.
-    fn take_whole(&mut self, files: &[RecipeFile], book: &dyn RecipeBook, here: &str) {
+    fn take_whole(&mut self, files: &[RecipeFile], book: &dyn RecipeBook, here: &str, suffix: &str) {
         for (number, file) in files.iter().enumerate() {
             let lines = book.all_lines(number);
             for line in &lines {
@@ -303,7 +346,7 @@ impl Collector<'_> {
                 self.environment(&file.path, here, Origin::Body);
                 continue;
             }
-            let listed = format!("{}#", file.path);
+            let listed = format!("{}#{suffix}", file.path);
             self.insert(&listed, EntryKind::File, lines.join("\n").into_bytes().into());
             self.set_lens(&listed, Lens::Sh);
         }
@@ -392,6 +435,32 @@ impl Collector<'_> {
 /// Returns a line of a recipe without the marks that its tool reads.
 fn without_prefix(line: &str) -> String {
     line.trim_start_matches(['@', '-', '+', ' ', '\t']).to_owned()
+}
+
+/// Splits a text at the characters outside of quotes and brackets, into at most `most` parts.
+fn split_outside(text: &str, is_end: impl Fn(char) -> bool, most: usize) -> Vec<&str> {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while parts.len().saturating_add(1) < most {
+        let mut quote: Option<char> = None;
+        let mut depth = 0_usize;
+        let end = rest.char_indices().find(|(_, c)| {
+            match (quote, *c) {
+                (Some(open), c) => quote = quote.filter(|_| c != open),
+                (None, c) if depth == 0 && is_end(c) => return true,
+                (None, '\'' | '"' | '`') => quote = Some(*c),
+                (None, '(' | '{' | '[') => depth = depth.saturating_add(1),
+                (None, ')' | '}' | ']') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            false
+        });
+        let Some((at, c)) = end else { break };
+        let (part, after) = rest.split_at(at);
+        parts.push(part);
+        rest = after.get(c.len_utf8()..).unwrap_or_default();
+    }
+    parts.push(rest);
+    parts
 }
 
 /// Returns `true` for a name that a shell accepts for a variable.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plugward_commands::{CommandContext, CommandLimits, PathText, TOP_LEVEL};
-use plugward_installs::{InstallContents, InstallKind, project_directory_names};
+use plugward_installs::{DEPENDENCY_PROGRAMS, InstallContents, InstallKind, project_directory_names};
 use plugward_manifest::{Dialect, RelativeBase};
 
 use super::place::{Landed, Places, directory, inside, normalized};
@@ -20,8 +20,6 @@ const DATA: &str = "/\u{1}data";
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "site-packages", "vendor", "target"];
 /// Scripts by which frameworks and build tools run the code of a project.
 const PROJECT_TOOLS: [&str; 6] = ["artisan", "manage.py", "gradlew", "mvnw", "bin/console", "bin/rails"];
-/// The directories of programs of a project's dependencies.
-const DEPENDENCY_PROGRAMS: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
 
 /// Whether a plugin is a copy that a host made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +79,7 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(place: &PluginPlace, context: &'a Context<'_>) -> Self {
         let machine = &context.options.machine;
-        let home = machine.home.as_ref().or(context.root.stops.first()).map(ToString::to_string);
+        let home = home(context);
         let installed = place.installed.as_deref();
         let parts = installed.is_some_and(|one| matches!(one.contents, InstallContents::Parts(_)));
         let real = place.real.to_string();
@@ -311,6 +309,11 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Returns the home directory of the user.
+pub(crate) fn home(context: &Context<'_>) -> Option<String> {
+    context.options.machine.home.as_ref().or(context.root.stops.first()).map(ToString::to_string)
+}
+
 /// Returns the directory in which a host keeps the data of a plugin in its cache.
 fn data_of(host: &str, plugin: &str) -> Option<String> {
     let mut parts = inside(plugin, host)?.strip_prefix("plugins/cache/")?.split('/');
@@ -347,7 +350,7 @@ pub(super) fn is_dependency(path: &str) -> bool {
 }
 
 /// Returns a path relative to a directory, with `..` for each component that the two do not share.
-fn relative(from: &str, to: &str) -> String {
+pub(crate) fn relative(from: &str, to: &str) -> String {
     let parts =
         |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (from, to) = (parts(from), parts(to));

@@ -1,7 +1,7 @@
 //! Finds the imports of JavaScript and TypeScript with a small lexer.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-use plugward_types::Part;
+use plugward_types::{Part, hex};
 
 /// One import whose target is a string literal.
 #[derive(Debug, PartialEq, Eq)]
@@ -296,11 +296,11 @@ fn unescaped(raw: &str) -> String {
         let escape = rest.part(at + 1..);
         let braced = || {
             let (digits, _) = escape.strip_prefix("u{")?.split_once('}')?;
-            Some((u32::from_str_radix(digits, 16).ok()?, digits.len() + 3))
+            Some((hex::number(digits.as_bytes())?, digits.len() + 3))
         };
         let fixed = |mark: char, count: usize| {
             let digits = escape.strip_prefix(mark)?.get(..count)?;
-            Some((u32::from_str_radix(digits, 16).ok()?, count + 1))
+            Some((hex::number(digits.as_bytes())?, count + 1))
         };
         match braced().or_else(|| fixed('u', 4)).or_else(|| fixed('x', 2)) {
             Some((code, length)) => {

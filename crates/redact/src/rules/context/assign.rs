@@ -9,7 +9,7 @@ use crate::bytes::{
     line_end, line_start, part, run, run_back, skip,
 };
 use crate::redacted::kind::rank;
-use crate::rules::context::value::{Quoting, is_value_byte, looks_secret};
+use crate::rules::context::value::{Quoting, is_sealed, is_value_byte, looks_secret, looks_weak};
 use crate::rules::placeholder::is_template;
 use crate::rules::{Match, MatchContext};
 
@@ -63,7 +63,41 @@ pub(crate) fn assigned(ctx: &MatchContext<'_>, word: Range<usize>, out: &mut Vec
         return;
     }
     if let Some(place) = separator(text, end, name).or_else(|| sql_for(text, end, name)) {
+        let found = out.len();
         value(ctx, place, out);
+        if out.len() == found && is_password(part(text, word.start..end)) {
+            weak(ctx, start..end, place, out);
+        }
+    }
+}
+
+/// Returns `true` for names whose values people make up.
+fn is_password(name: &[u8]) -> bool {
+    let names = plugward_types::words!["password passwd pwd passphrase secret client_secret"];
+    names.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Finds a weak value in text that is not code: `NAME=value` alone on its line, `"name": "value"`, and a part of a
+/// connection string.
+fn weak(ctx: &MatchContext<'_>, name: Range<usize>, start: usize, out: &mut Vec<Match>) {
+    let text = ctx.text;
+    let line = part(text, line_start(text, name.start, 80)..name.start);
+    let glued = at(text, name.end) == b'=' && start == name.end + 1;
+    let border = before(text, name.start);
+    let value = if border == b'"' && at(text, name.end) == b'"' && at(text, start) == b'"' {
+        let from = start + 1;
+        let length = part(text, from..from + 65).iter().take_while(|byte| **byte != b'"').count();
+        if at(text, from + length) == b'"' { from..from + length } else { return }
+    } else if glued && (line.is_empty() || line == b"export ") {
+        start..line_end(text, start, 80)
+    } else if glued && matches!(border, b'&' | b';' | b'?' | b'"') {
+        let ends = |byte: &u8| matches!(byte, b'&' | b';' | b'"' | b'\'') || is(*byte, LINE | BLANK);
+        start..start + part(text, start..start + 65).iter().take_while(|byte| !ends(byte)).count()
+    } else {
+        return;
+    };
+    if looks_weak(part(text, value.clone()), ctx.examples) {
+        ctx.hit(rank("generic"), value, out);
     }
 }
 
@@ -334,7 +368,7 @@ fn bare(ctx: &MatchContext<'_>, start: usize, out: &mut Vec<Match>) {
     });
     let end = field.map_or(end, |place| start + place);
     let value = part(text, start..end);
-    if looks_secret(value, Quoting::Bare, ctx.examples) {
+    if !is_sealed(value) && looks_secret(value, Quoting::Bare, ctx.examples) {
         ctx.hit(rank("generic"), start..end, out);
     }
 }

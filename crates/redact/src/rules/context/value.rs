@@ -65,6 +65,26 @@ pub(crate) fn looks_secret(value: &[u8], written: Quoting, examples: ExampleMode
     !stays && entropy_at_least(value, 3.0)
 }
 
+/// Returns `true` if a value that is clearly a password could be one that a person made up, such as `letmein123`.
+pub(crate) fn looks_weak(value: &[u8], examples: ExampleMode) -> bool {
+    let count = |class| value.iter().filter(|byte| is(**byte, class)).count();
+    let (digits, lower, upper) = (count(DIGIT), count(LOWER), count(UPPER));
+    let signs = value.len() - digits - lower - upper - count_byte(value, b'_') - count_byte(value, b'-');
+    let fits = value.iter().all(|byte| is_value_byte(*byte) || matches!(byte, b'.' | b'?' | b'$'));
+    let mixed = digits >= 2 || signs > 0 && (digits > 0 || upper > 0);
+    let stays =
+        is_plain_thing(value) || is_template(value) || (examples == ExampleMode::Keep && example(value));
+    (8..=64).contains(&value.len()) && fits && lower > 0 && mixed && !stays && entropy_at_least(value, 2.5)
+}
+
+/// Returns `true` for a value that Sealed Secrets has encrypted, with the length of its session key at its start.
+pub(crate) fn is_sealed(value: &[u8]) -> bool {
+    value.len() >= 64
+        && value.starts_with(b"Ag")
+        && value.get(2).is_some_and(|byte| matches!(byte, b'A'..=b'D'))
+        && value.iter().all(|byte| is(*byte, AN) || matches!(byte, b'+' | b'/' | b'='))
+}
+
 fn count_byte(value: &[u8], byte: u8) -> usize {
     memchr::memchr_iter(byte, value).count()
 }

@@ -58,6 +58,7 @@ pub(crate) const GROUPS: &[&[Prefixed]] = &[
     crate::rules::prefixed::vendors::REGISTRIES,
     crate::rules::prefixed::vendors::CLOUDS,
     crate::rules::prefixed::vendors::SERVICES,
+    crate::rules::prefixed::vendors::SERVERS,
 ];
 
 const AWS: &[Prefixed] = &[

@@ -95,3 +95,24 @@ pub(crate) const SERVICES: &[Prefixed] = &[
     key("service-key", "CFPAT-", &[R(U64, 43, 43)]).floor(3.5),
     key("service-key", "EAACEdEose0cBA", &[R(AN, 20, OPEN)]),
 ];
+
+/// Keys of services that agents often reach through MCP servers.
+pub(crate) const SERVERS: &[Prefixed] = &[
+    key("service-key", "fc-", &[R(LHEX, 32, 32)]).edge(Hard),
+    key("service-key", "tvly-", &[R(AN, 32, 32)]).edge(Hard),
+    key("service-key", "tvly-dev-", &[R(AN, 32, 32)]).edge(Hard),
+    key("service-key", "tvly-prod-", &[R(AN, 32, 32)]).edge(Hard),
+    key("service-key", "mdb_sa_sk_", &[R(U64, 40, 40)]).floor(3.5),
+    key("service-key", "re_", &[R(AN, 8, 8), L("_"), R(AN, 24, 24)]).edge(Hard).floor(3.5).digits(2),
+    key("service-key", "apify_api_", &[R(AN, 36, 36)]),
+    key("service-key", "ctx7sk-", UUID),
+    key("service-key", "e2b_", &[R(LHEX, 40, 40)]).edge(Hard),
+    key("service-key", "bb_live_", &[R(U64, 27, 27)]).floor(3.5),
+    key("service-key", "BSA", &[R(U64, 28, 28)]).edge(Hard).floor(3.8).digits(2),
+    key("service-key", "hb_", &[R(LHEX, 30, 30)]).edge(Hard),
+    key("service-key", "sgai-", UUID),
+    key("model-key", "sk_", &[R(LHEX, 48, 48)]).edge(Hard),
+    key("model-key", "pa-", &[R(U64, 43, 43)]).edge(Hard).floor(3.8).digits(3),
+    key("model-key", "llx-", &[R(AN, 48, 48)]).edge(Hard).floor(3.5),
+    key("model-key", "m0-", &[R(AN, 40, 40)]).edge(Hard).floor(3.5).digits(2),
+];

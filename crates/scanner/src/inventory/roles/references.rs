@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use aho_corasick::{AhoCorasick, MatchKind};
 use plugward_types::Part;
 
-use crate::inventory::names;
+use crate::inventory::names::{self, join};
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::text::decode;
 
@@ -26,22 +26,7 @@ const MOST_TARGETS: usize = 4096;
 /// Host variables for the plugin's directory.
 const ROOTS: &[&[u8]] = &[b"PLUGIN_ROOT", b"extensionPath"];
 /// Programs that run the code of a directory argument.
-const BUILDERS: &[&str] = &[
-    "make",
-    "pip",
-    "npm",
-    "pnpm",
-    "yarn",
-    "bun ",
-    "cargo",
-    "pytest",
-    "go run",
-    "go generate",
-    "gradle",
-    "mvn",
-    "tox",
-    "nox",
-];
+const BUILDERS: &str = "make|pip|npm|pnpm|yarn|bun |cargo|pytest|go run|go generate|gradle|mvn|tox|nox";
 
 /// The files of a plugin by name, and a search for all names at once.
 pub(super) struct References<'a> {
@@ -134,7 +119,7 @@ impl<'a> References<'a> {
                 let line = line.tail(120);
                 // A command that installs or builds a directory runs the files that its tool knows.
                 let builds =
-                    BUILDERS.iter().any(|tool| memchr::memmem::find(line, tool.as_bytes()).is_some());
+                    BUILDERS.split('|').any(|tool| memchr::memmem::find(line, tool.as_bytes()).is_some());
                 if self.paths.contains_key(path) || (path.is_empty() && !builds) {
                     continue;
                 }
@@ -186,15 +171,15 @@ impl<'a> References<'a> {
                     continue;
                 };
                 let Some(path) = join(directory, name) else { continue };
-                self.module(&path, JS_ENDINGS, out);
+                self.module(&path, out);
             }
         }
     }
 
     /// Adds the files of a module without its extension.
-    fn module(&self, path: &str, endings: &[&str], out: &mut BTreeSet<Target>) {
+    fn module(&self, path: &str, out: &mut BTreeSet<Target>) {
         let stem = path.strip_suffix(".js").or_else(|| path.strip_suffix(".mjs")).unwrap_or(path);
-        for ending in endings {
+        for ending in JS_ENDINGS.split('|') {
             for path in [format!("{path}{ending}"), format!("{stem}{ending}")] {
                 if let Some(at) = self.paths.get(path.as_str()) {
                     out.insert(Target { entry: *at, runs: true });
@@ -269,7 +254,7 @@ impl<'a> References<'a> {
         self.candidates(from, &head, name, &mut out);
         let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
         if let Some(path) = join(directory, path) {
-            self.module(&path, JS_ENDINGS, &mut out);
+            self.module(&path, &mut out);
         }
         out.into_iter().map(|target| Target { runs: true, ..target }).collect()
     }
@@ -283,43 +268,11 @@ impl<'a> References<'a> {
     }
 }
 
-const JS_ENDINGS: &[&str] = &[
-    "",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    ".mts",
-    ".cts",
-    ".tsx",
-    ".jsx",
-    "/index.js",
-    "/index.mjs",
-    "/index.ts",
-    "/index.tsx",
-];
+const JS_ENDINGS: &str = "|.js|.mjs|.cjs|.ts|.mts|.cts|.tsx|.jsx|/index.js|/index.mjs|/index.ts|/index.tsx";
 
 /// Returns `true` for bytes that paths in commands and settings contain.
 const fn is_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'@' | b'+')
-}
-
-/// Joins a relative path to a directory; `None` if it leaves the plugin or is absolute.
-fn join(directory: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
-    if path.starts_with('/') {
-        return None;
-    }
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 /// Returns the scripts that a package manager runs by itself.

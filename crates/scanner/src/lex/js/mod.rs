@@ -35,7 +35,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mu
     source::second_readings(src, &reading, WRITING.lens, sink);
     check(src, &reading, sink);
     analysis::analyze(&reading.program, Language::JavaScript, src, sink);
-    source::texts(src, &reading, &WRITING, out, sink);
+    source::texts(src, &reading.pieces, &WRITING, out, sink);
     let has_html_comments = reading.has_html_comments;
     out.code = reading.code;
     if has_html_comments {

@@ -1,6 +1,6 @@
 //! The encoding that the first lines of a Python file declare.
 
-use plugward_types::Part;
+use plugward_types::{Part, hex};
 
 use crate::scan::entry::Lens;
 use crate::scan::sink::{EmbeddedText, Sink};
@@ -109,15 +109,14 @@ fn escaped(src: &[u8], which: Escapes) -> View {
 }
 
 fn one(rest: &[u8], which: Escapes) -> (Option<u32>, usize) {
-    let hex = |len: usize| {
-        let digits = rest.get(2..len + 2).and_then(|digits| core::str::from_utf8(digits).ok());
-        let value = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        value.map_or((None, 1), |value| (Some(value), len + 2))
+    let fixed = |len: usize| match rest.get(2..len + 2).and_then(hex::number) {
+        Some(value) => (Some(value), len + 2),
+        None => (None, 1),
     };
     match (rest.get(1), which) {
-        (Some(b'u'), _) => hex(4),
-        (Some(b'U'), _) => hex(8),
-        (Some(b'x'), Escapes::All) => hex(2),
+        (Some(b'u'), _) => fixed(4),
+        (Some(b'U'), _) => fixed(8),
+        (Some(b'x'), Escapes::All) => fixed(2),
         (Some(b'n'), Escapes::All) => (Some(10), 2),
         (Some(b't'), Escapes::All) => (Some(9), 2),
         (Some(b'r'), Escapes::All) => (Some(13), 2),

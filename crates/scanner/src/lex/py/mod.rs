@@ -49,7 +49,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mu
     common::comment_ends(src, &reading.pieces, b"#", sink);
     joined_runs(src, &reading.pieces, sink);
     analysis::analyze(&reading.program, Language::Python, src, sink);
-    common::texts(src, &reading, &WRITING, out, sink);
+    common::texts(src, &reading.pieces, &WRITING, out, sink);
     out.code = reading.code;
 }
 

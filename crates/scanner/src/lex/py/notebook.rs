@@ -1,6 +1,6 @@
 //! Jupyter notebooks: the code of their cells.
 
-use plugward_types::Part;
+use plugward_types::{Part, hex};
 
 use crate::lex::Lexed;
 use crate::scan::entry::Lens;
@@ -182,10 +182,7 @@ fn decode(src: &[u8], text: Text, view: &mut View) {
             Some(b'r') => (13, 2),
             Some(b'b') => (8, 2),
             Some(b'f') => (12, 2),
-            Some(b'u') => {
-                let digits = rest.get(2..6).and_then(|digits| core::str::from_utf8(digits).ok());
-                (digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD), 6)
-            }
+            Some(b'u') => (rest.get(2..6).and_then(hex::number).unwrap_or(0xFFFD), 6),
             Some(byte) => (u32::from(*byte), 2),
             None => (92, 1),
         };

@@ -1,24 +1,27 @@
 //! Rust: names through `use`, calls, macros with code in their tokens, and strings of all kinds.
+//!
+//! A plugin's Rust runs while a host builds it, in build scripts and procedural macros. The reader is made for these.
 
 mod build;
-mod ffi;
 mod imports;
-mod literal;
 mod resolve;
 mod token;
 mod values;
-mod views;
 
-use std::collections::BTreeSet;
-
+use plugward_readers::js;
 use plugward_types::Part;
 
-use super::Lexed;
+use super::{Lexed, source as common};
 use crate::rules::names::Names;
+use crate::scan::entry::Lens;
 use crate::scan::options::ScanLimits;
 use crate::scan::sink::{Sink, Unread};
-use crate::text::view::Obfuscations;
+use crate::text::view::{Obfuscations, View};
 use token::{Token, TokenKind};
+
+/// The escapes of Rust are among those of JavaScript, except for `_` in `\u{…}`.
+const WRITING: common::Writing =
+    common::Writing { lens: Lens::Rs, comment_marks: b" \t*/!", decode: js::decode_text };
 
 /// Creates the table of names that rules look for.
 pub(crate) fn names() -> Names {
@@ -33,71 +36,27 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mu
     if let Some(at) = scanned.stopped {
         sink.unread.push(Unread { start: at, end: src.len() });
     }
-    views::add(src, &scanned, out);
-    let names = &sink.rules.rs;
     let code = Code::new(src, &scanned.tokens);
-    identifiers(src, &scanned.tokens, names, sink);
-    ffi::blocks(&code, sink);
+    out.code = code.view();
+    common::texts(src, &scanned.pieces, &WRITING, out, sink);
+    let names = &sink.rules.rs;
+    common::identifiers(src, &out.code, &names.words, sink);
     resolve::resolve(&code, names, sink);
 }
 
-/// A file that a Rust file includes as a module or text.
-#[derive(Debug)]
-pub(crate) struct Module {
-    /// The name of the module, or the path in an attribute or `include!`.
-    pub(crate) path: String,
-}
-
-/// Returns the files that a text includes as parts of its crate.
-pub(crate) fn modules(src: &[u8]) -> Vec<Module> {
+/// Returns the files that a text includes as parts of its crate: the names of modules, and the paths in attributes and
+/// `include!`.
+pub(crate) fn modules(src: &[u8]) -> Vec<String> {
     let scanned = token::scan(src, &ScanLimits::DEFAULT);
     let code = Code::new(src, &scanned.tokens);
-    let mut found = Vec::new();
-    for at in 0..code.tokens.len() {
-        let next = at + 1;
-        let path = match code.word(at) {
-            b"mod" if code.is(next + 1, b';') => code.word(next).to_vec(),
-            b"path" if code.is(next, b'=') => code.text(next + 1),
-            b"include" if code.is(next, b'!') => code.text(next + 2),
-            _ => continue,
-        };
-        if let Ok(path) = String::from_utf8(path)
-            && !path.is_empty()
-        {
-            found.push(Module { path });
-        }
-    }
-    found
-}
-
-/// Reports identifiers that are not ASCII and look like others in the file.
-fn identifiers(src: &[u8], tokens: &[Token], names: &Names, sink: &mut Sink<'_>) {
-    if src.is_ascii() {
-        return;
-    }
-    let words = || {
-        tokens.iter().filter(|token| token.kind == TokenKind::Word).map(|token| (token, name_of(src, *token)))
+    let path = |at: usize| match code.word(at) {
+        b"mod" if code.is(at + 2, b';') => code.word(at + 1).to_vec(),
+        b"path" if code.is(at + 1, b'=') => code.text(at + 2).bytes,
+        b"include" if code.is(at + 1, b'!') => code.text(at + 3).bytes,
+        _ => Vec::new(),
     };
-    let mut plain: Option<BTreeSet<&[u8]>> = None;
-    for (token, name) in words().filter(|(_, name)| !name.is_ascii()) {
-        let twins = plain.get_or_insert_with(|| words().map(|(_, name)| name).collect());
-        let is_name = |twin: &[u8]| twins.contains(twin);
-        crate::text::unicode::identifier_beside(
-            name,
-            token.span(),
-            Obfuscations::NONE,
-            &names.words,
-            &is_name,
-            sink,
-        );
-    }
-}
-
-/// Returns a word without `r#`, which makes a keyword a name.
-fn name_of(src: &[u8], token: Token) -> &[u8] {
-    let (start, end) = token.span();
-    let text = src.part(start..end);
-    text.strip_prefix(b"r#").unwrap_or(text)
+    let paths = (0..code.tokens.len()).map(path).filter(|path| !path.is_empty());
+    paths.filter_map(|path| String::from_utf8(path).ok()).collect()
 }
 
 /// The most tokens per statement. A bracket counts as one token, with its content.
@@ -110,136 +69,134 @@ struct Code<'s, 't> {
     src: &'s [u8],
     tokens: &'t [Token],
     /// For each opening bracket, the index of its closing bracket.
-    pairs: Vec<u32>,
-    /// The strings among the tokens.
-    strings: Vec<u32>,
+    pairs: Vec<usize>,
 }
 
 impl<'s, 't> Code<'s, 't> {
     fn new(src: &'s [u8], tokens: &'t [Token]) -> Self {
-        let mut pairs = vec![0_u32; tokens.len()];
+        // An unclosed bracket extends to the end of the file.
+        let mut pairs = vec![tokens.len(); tokens.len()];
         let mut open: Vec<usize> = Vec::new();
-        let mut strings = Vec::new();
-        let count = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
-        for (at, index) in (0..tokens.len()).zip(0_u32..) {
-            match tokens.get(at).map(|token| token.kind) {
-                Some(TokenKind::String) => strings.push(index),
-                Some(TokenKind::Mark(b'(' | b'[' | b'{')) => open.push(at),
-                Some(TokenKind::Mark(b')' | b']' | b'}')) => {
-                    if let Some(slot) = open.pop().and_then(|at| pairs.get_mut(at)) {
-                        *slot = index;
+        for (at, token) in tokens.iter().enumerate() {
+            match token.kind {
+                TokenKind::Mark(b'(' | b'[' | b'{') => open.push(at),
+                TokenKind::Mark(b')' | b']' | b'}') => {
+                    if let Some(pair) = open.pop().and_then(|at| pairs.get_mut(at)) {
+                        *pair = at;
                     }
                 }
                 _ => {}
             }
         }
-        for at in open {
-            if let Some(slot) = pairs.get_mut(at) {
-                *slot = count;
-            }
-        }
-        Self { src, tokens, pairs, strings }
+        Self { src, tokens, pairs }
     }
 
-    fn token(&self, at: usize) -> Option<Token> {
-        self.tokens.get(at).copied()
+    /// Returns the code without comments, with empty strings, and with one space between words.
+    fn view(&self) -> View {
+        let mut view = View::default();
+        for (at, token) in self.tokens.iter().enumerate() {
+            let span = token.span();
+            match token.kind {
+                TokenKind::String | TokenKind::Char => view.put(b"''", span, Obfuscations::NONE, 0),
+                kind => {
+                    if kind == TokenKind::Word && !self.before(at).is_empty() {
+                        view.put(b" ", (span.0, span.0), Obfuscations::NONE, 0);
+                    }
+                    view.copy(self.src.part(span.0..span.1), span.0, Obfuscations::NONE, 0);
+                }
+            }
+        }
+        view
+    }
+
+    fn kind(&self, at: usize) -> Option<TokenKind> {
+        self.tokens.get(at).map(|token| token.kind)
     }
 
     fn is(&self, at: usize, mark: u8) -> bool {
-        self.token(at).is_some_and(|token| token.is(mark))
-    }
-
-    /// Returns the decoded text of the string at `at`.
-    fn text(&self, at: usize) -> Vec<u8> {
-        let mut view = crate::text::view::View::default();
-        if let Some(token) = self.token(at).filter(|token| token.kind == TokenKind::String) {
-            literal::decode_into(self.src, literal::text(self.src, token), &mut view);
-        }
-        view.bytes
+        self.kind(at) == Some(TokenKind::Mark(mark))
     }
 
     fn is_path(&self, at: usize) -> bool {
-        self.token(at).is_some_and(|token| token.kind == TokenKind::Path)
+        self.kind(at) == Some(TokenKind::Path)
     }
 
-    /// Returns the word at `at`, or an empty slice for another token.
+    fn is_open(&self, at: usize) -> bool {
+        matches!(self.kind(at), Some(TokenKind::Mark(b'(' | b'[' | b'{')))
+    }
+
+    fn start(&self, at: usize) -> usize {
+        self.tokens.get(at).map_or(self.src.len(), |token| token.start as usize)
+    }
+
+    fn end(&self, at: usize) -> usize {
+        self.tokens.get(at).map_or(self.src.len(), |token| token.end as usize)
+    }
+
+    /// Returns the word at `at` without `r#`, which makes a keyword a name; an empty slice for another token.
     fn word(&self, at: usize) -> &'s [u8] {
-        match self.token(at) {
-            Some(token) if token.kind == TokenKind::Word => name_of(self.src, token),
-            _ => b"",
+        if self.kind(at) != Some(TokenKind::Word) {
+            return b"";
         }
+        let text = self.src.part(self.start(at)..self.end(at));
+        text.strip_prefix(b"r#").unwrap_or(text)
+    }
+
+    /// Returns the word before the token at `at`.
+    fn before(&self, at: usize) -> &'s [u8] {
+        at.checked_sub(1).map_or(b"", |before| self.word(before))
+    }
+
+    /// Returns the decoded text of the string at `at`; an empty text for another token.
+    fn text(&self, at: usize) -> View {
+        let mut view = View::default();
+        if self.kind(at) != Some(TokenKind::String) {
+            return view;
+        }
+        let (start, end) = (self.start(at), self.end(at));
+        let literal = self.src.part(start..end);
+        let prefix = literal.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let hashes = literal.rest(prefix).iter().take_while(|byte| **byte == b'#').count();
+        let open = prefix + hashes + 1;
+        let body = literal.part(open..literal.len().saturating_sub(hashes + 1));
+        if literal.part(..prefix).contains(&b'r') {
+            view.copy(body, start + open, Obfuscations::NONE, 0);
+        } else {
+            js::decode_text(body, start + open, &mut view);
+        }
+        view
     }
 
     /// Returns the index of the closing bracket.
     fn close(&self, at: usize) -> usize {
-        self.pairs.get(at).map_or(self.tokens.len(), |at| *at as usize)
+        self.pairs.get(at).copied().unwrap_or(self.tokens.len())
     }
 
-    /// Returns the strings between two tokens.
-    fn strings(&self, start: usize, end: usize) -> &[u32] {
-        let from = self.strings.partition_point(|at| (*at as usize) < start);
-        let to = self.strings.partition_point(|at| (*at as usize) < end);
-        self.strings.part(from..to)
-    }
-
-    /// Returns the start of the value of a declaration whose name is at `name`.
-    fn initializer(&self, name: usize) -> Option<usize> {
+    /// Returns the name in the declaration of a variable or type, and the start of its value.
+    fn declaration(&self, start: usize) -> (&'s [u8], Option<usize>) {
         // The most tokens of the type between a name and its value.
         const TYPE: usize = 64;
-        let from = name + 1;
-        for at in from..from + TYPE {
-            match self.token(at)?.kind {
-                TokenKind::Mark(b'=') if !self.is(at + 1, b'=') && !self.is(at + 1, b'>') => {
-                    return Some(at + 1);
-                }
-                TokenKind::Mark(b';' | b'{' | b'}') => return None,
-                _ => {}
-            }
+        let mut at = start + usize::from(matches!(self.word(start), b"mut" | b"ref"));
+        // In `if let Ok(name) = …`, the name in the pattern gets the value as well.
+        if self.is(at + 1, b'(') {
+            at += 2;
         }
-        None
+        let is_assign = |at: usize| self.is(at, b'=') && !self.is(at + 1, b'=') && !self.is(at + 1, b'>');
+        let is_end = |at: usize| [b';', b'{', b'}'].iter().any(|mark| self.is(at, *mark));
+        let mut header = (at + 1..at + 1 + TYPE).take_while(|at| !is_end(*at));
+        (self.word(at), header.find(|at| is_assign(*at)).map(|at| at + 1))
     }
 
     /// Returns the end of the statement around a token: its semicolon, or the closing bracket of the block.
-    ///
-    /// Visits at most `most` tokens, where a bracket with its content is one.
-    fn statement_end(&self, start: usize, most: usize) -> usize {
+    fn statement_end(&self, start: usize) -> usize {
         let mut at = start;
-        let mut left = most;
-        while let Some(token) = self.token(at) {
-            if left == 0 {
-                return at;
+        for _ in 0..STATEMENT {
+            match self.kind(at) {
+                None | Some(TokenKind::Mark(b';' | b')' | b']' | b'}' | b',')) => break,
+                Some(TokenKind::Mark(b'(' | b'[' | b'{')) => at = self.close(at) + 1,
+                Some(_) => at += 1,
             }
-            left = left.saturating_sub(1);
-            at = match token.kind {
-                TokenKind::Mark(b';' | b')' | b']' | b'}' | b',') => return at,
-                TokenKind::Mark(b'(' | b'[' | b'{') => self.close(at).max(at) + 1,
-                _ => at + 1,
-            };
         }
-        self.tokens.len()
-    }
-
-    /// Returns the ranges of the arguments in brackets.
-    fn arguments(&self, open: usize) -> impl Iterator<Item = (usize, usize)> {
-        let close = self.close(open);
-        let mut at = open + 1;
-        core::iter::from_fn(move || {
-            if at >= close {
-                return None;
-            }
-            let start = at;
-            while at < close {
-                match self.token(at).map(|token| token.kind) {
-                    Some(TokenKind::Mark(b',')) => break,
-                    Some(TokenKind::Mark(b'(' | b'[' | b'{')) => {
-                        at = self.close(at).max(at) + 1;
-                    }
-                    _ => at += 1,
-                }
-            }
-            let end = at.min(close);
-            at += 1;
-            Some((start, end))
-        })
+        at.min(self.tokens.len())
     }
 }

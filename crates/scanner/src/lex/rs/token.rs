@@ -1,5 +1,6 @@
-//! Tokens of Rust: words, literals and marks, with comments kept apart.
+//! Tokens of Rust, with the comments and strings as pieces.
 
+use plugward_readers::{Piece, PieceKind};
 use plugward_types::Part;
 
 use crate::lex::offset;
@@ -8,9 +9,8 @@ use crate::scan::options::ScanLimits;
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
+    /// A name, keyword or number.
     Word,
-    Number,
-    Lifetime,
     /// A string of any kind, with its quotes.
     String,
     Char,
@@ -28,10 +28,6 @@ pub(super) struct Token {
 }
 
 impl Token {
-    pub(super) fn is(self, mark: u8) -> bool {
-        self.kind == TokenKind::Mark(mark)
-    }
-
     pub(super) const fn span(self) -> (usize, usize) {
         (self.start as usize, self.end as usize)
     }
@@ -41,9 +37,8 @@ impl Token {
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     pub(super) tokens: Vec<Token>,
-    pub(super) comments: Vec<(usize, usize)>,
-    /// Unclosed strings and comments. Their content is tokenized as well.
-    pub(super) unsure: Vec<(usize, usize)>,
+    /// Comments and strings, in the order of the file.
+    pub(super) pieces: Vec<Piece>,
     /// The offset at which brackets exceeded the nesting limit.
     pub(super) stopped: Option<usize>,
 }
@@ -54,31 +49,18 @@ struct Scanner<'s> {
     out: Scanned,
     depth: usize,
     limit: usize,
-    /// Set after an unclosed string or comment, so that the end is not searched again.
-    no_string_end: bool,
-    no_comment_end: bool,
-    /// The number of `#` from which raw strings are known to be unclosed.
-    no_raw_end: usize,
+    /// Set after an unclosed string or comment. The rest is one piece of text, and all of it is code as well.
+    is_broken: bool,
 }
 
 /// Splits a text into tokens.
 pub(super) fn scan(src: &[u8], limits: &ScanLimits) -> Scanned {
     let at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let mut scanner = Scanner {
-        src,
-        at,
-        out: Scanned::default(),
-        depth: 0,
-        limit: limits.brackets,
-        no_string_end: false,
-        no_comment_end: false,
-        no_raw_end: usize::MAX,
-    };
+    let out = Scanned::default();
+    let mut scanner = Scanner { src, at, out, depth: 0, limit: limits.brackets, is_broken: false };
     let head = src.part(at..);
     if head.starts_with(b"#!") && !head.part(2..).trim_ascii_start().starts_with(b"[") {
-        let end = at + memchr::memchr(b'\n', head).unwrap_or(head.len());
-        scanner.out.comments.push((at, end));
-        scanner.at = end;
+        scanner.comment(line(head));
     }
     while scanner.at < src.len() {
         scanner.step();
@@ -86,41 +68,82 @@ pub(super) fn scan(src: &[u8], limits: &ScanLimits) -> Scanned {
     scanner.out
 }
 
-pub(super) const fn is_word(byte: u8) -> bool {
+const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-impl Scanner<'_> {
-    fn rest(&self) -> &[u8] {
-        self.src.part(self.at..)
-    }
-
+impl<'s> Scanner<'s> {
     fn push(&mut self, kind: TokenKind, len: usize) {
-        let end = (self.at + len.max(1)).min(self.src.len());
+        let end = (self.at + len).min(self.src.len());
         self.out.tokens.push(Token { kind, start: offset(self.at), end: offset(end) });
         self.at = end;
     }
 
     fn step(&mut self) {
-        match self.rest() {
+        let rest = self.src.part(self.at..);
+        match rest {
             [b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C, ..] => self.at += 1,
-            [b'/', b'/', ..] => {
-                let len = memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
-                self.comment(len);
-            }
-            [b'/', b'*', ..] if !self.no_comment_end => self.block_comment(),
-            [b'"', ..] if !self.no_string_end => self.string(0),
-            [b'\'', ..] => self.quote(0),
-            [b'0'..=b'9', ..] => self.number(),
-            [byte, ..] if is_word(*byte) => self.word(),
+            [b'/', b'/', ..] if !self.is_broken => self.comment(line(rest)),
+            [b'/', b'*', ..] if !self.is_broken => match block_comment(rest) {
+                Some(len) => self.comment(len),
+                None => self.unclosed(2),
+            },
             [b':', b':', ..] => self.push(TokenKind::Path, 2),
-            [byte, ..] => {
-                let byte = *byte;
-                self.bracket(byte);
-                self.push(TokenKind::Mark(byte), 1);
-            }
-            [] => {}
+            _ => self.word(rest),
         }
+    }
+
+    fn comment(&mut self, len: usize) {
+        let end = self.at + len;
+        self.out.pieces.push(Piece::new(PieceKind::Comment, offset(self.at), offset(end)));
+        self.at = end;
+    }
+
+    /// Reads a word, a literal with its prefix, or a mark.
+    fn word(&mut self, rest: &'s [u8]) {
+        let len = rest.iter().take_while(|byte| is_word(**byte)).count();
+        let (word, tail) = rest.parts_at(len);
+        let hashes = tail.iter().take_while(|byte| **byte == b'#').count();
+        match (word, tail) {
+            (b"" | b"b" | b"c", [b'"', body @ ..]) if !self.is_broken => {
+                self.string(len + 1, string_end(body), memchr::memchr(b'\\', body));
+            }
+            (b"r" | b"br" | b"cr", _) if !self.is_broken && tail.get(hashes) == Some(&b'"') => {
+                let close = [b"\"".as_slice(), tail.part(..hashes)].concat();
+                let body = tail.part(hashes + 1..);
+                let end = memchr::memmem::find(body, &close).map(|at| at + close.len());
+                self.string(len + hashes + 1, end, None);
+            }
+            // `r#name` is a word, too.
+            (b"r", [b'#', name @ ..]) if name.first().is_some_and(|byte| is_word(*byte)) => {
+                let more = name.iter().take_while(|byte| is_word(**byte)).count();
+                self.push(TokenKind::Word, len + 1 + more);
+            }
+            (b"" | b"b", [b'\'', body @ ..]) if let Some(end) = char_end(body) => {
+                self.push(TokenKind::Char, len + 1 + end);
+            }
+            ([], [mark, ..]) => {
+                self.bracket(*mark);
+                self.push(TokenKind::Mark(*mark), 1);
+            }
+            _ => self.push(TokenKind::Word, len),
+        }
+    }
+
+    /// Adds a string by the lengths of its opening mark and of its text with the closing mark.
+    fn string(&mut self, open: usize, end: Option<usize>, escape: Option<usize>) {
+        let Some(end) = end else { return self.unclosed(open) };
+        let mut piece = Piece::new(PieceKind::String, offset(self.at), offset(self.at + open + end));
+        piece.is_escaped = escape.is_some_and(|at| at < end);
+        self.out.pieces.push(piece);
+        self.push(TokenKind::String, open + end);
+    }
+
+    fn unclosed(&mut self, mark: usize) {
+        let end = offset(self.src.len());
+        self.out.pieces.push(Piece::new(PieceKind::Comment, offset(self.at), end));
+        self.is_broken = true;
+        self.at += mark;
     }
 
     fn bracket(&mut self, byte: u8) {
@@ -135,141 +158,48 @@ impl Scanner<'_> {
             _ => {}
         }
     }
+}
 
-    fn comment(&mut self, len: usize) {
-        let end = self.at + len;
-        self.out.comments.push((self.at, end));
-        self.at = end;
-    }
+/// Returns the length of the line at the start of a text.
+fn line(text: &[u8]) -> usize {
+    memchr::memchr(b'\n', text).unwrap_or(text.len())
+}
 
-    /// Skips a block comment. Block comments nest in Rust.
-    fn block_comment(&mut self) {
-        let mut depth = 0_usize;
-        let mut at = 0_usize;
-        loop {
-            let rest = self.rest().part(at..);
-            let Some(more) = memchr::memchr2(b'/', b'*', rest) else {
-                self.no_comment_end = true;
-                return self.unclosed(2);
-            };
-            at += more;
-            match rest.part(more..) {
-                [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
-                [b'*', b'/', ..] => {
-                    (depth, at) = (depth.saturating_sub(1), at + 2);
-                    if depth == 0 {
-                        break;
-                    }
-                }
-                _ => at += 1,
-            }
-        }
-        self.comment(at);
-    }
-
-    fn word(&mut self) {
-        let rest = self.rest();
-        let len = rest.iter().take_while(|byte| is_word(**byte)).count();
-        let word = rest.part(..len);
-        let tail = rest.part(len..);
-        match (word, tail.first()) {
-            (b"b" | b"c", Some(b'"')) if !self.no_string_end => self.string(len),
-            (b"b", Some(b'\'')) => self.quote(len),
-            (b"r" | b"br" | b"cr", Some(b'"' | b'#')) => {
-                let marks = tail.iter().take_while(|byte| **byte == b'#').count();
-                if tail.get(marks) == Some(&b'"') && marks < self.no_raw_end {
-                    self.raw(len, marks);
-                } else if word == b"r" && marks == 1 && tail.get(1).is_some_and(|byte| is_word(*byte)) {
-                    // `r#name` is a word, too.
-                    let more = tail.iter().skip(1).take_while(|byte| is_word(**byte)).count();
-                    self.push(TokenKind::Word, len + 1 + more);
-                } else {
-                    self.push(TokenKind::Word, len);
-                }
-            }
-            _ => self.push(TokenKind::Word, len),
-        }
-    }
-
-    fn number(&mut self) {
-        let rest = self.rest();
-        let mut len = rest.iter().take_while(|byte| is_word(**byte)).count();
-        if rest.get(len) == Some(&b'.') && rest.get(len + 1).is_some_and(u8::is_ascii_digit) {
-            len += 1;
-            let tail = rest.part(len..);
-            len += tail.iter().take_while(|byte| is_word(**byte)).count();
-        }
-        self.push(TokenKind::Number, len);
-    }
-
-    /// Reads a string with escapes after its prefix.
-    fn string(&mut self, prefix: usize) {
-        let mut at = prefix + 1;
-        loop {
-            let rest = self.rest().rest(at);
-            let Some(more) = memchr::memchr2(b'"', b'\\', rest) else {
-                self.no_string_end = true;
-                return self.unclosed(prefix + 1);
-            };
-            at += more;
-            if rest.get(more) == Some(&b'"') {
-                break self.push(TokenKind::String, at + 1);
-            }
-            at += 2;
-        }
-    }
-
-    fn raw(&mut self, prefix: usize, marks: usize) {
-        let mut at = prefix + marks + 1;
-        loop {
-            let rest = self.rest().part(at..);
-            let Some(more) = memchr::memchr(b'"', rest) else {
-                self.no_raw_end = marks;
-                return self.unclosed(prefix + marks + 1);
-            };
-            let tail = rest.part(more + 1..);
-            at += more + 1;
-            if tail.iter().take(marks).take_while(|byte| **byte == b'#').count() == marks {
-                break self.push(TokenKind::String, at + marks);
-            }
-        }
-    }
-
-    /// Handles an unclosed string or comment: the text after its first mark is tokenized as code.
-    fn unclosed(&mut self, mark: usize) {
-        let end = self.src.len();
-        let from = (self.at + mark).min(end);
-        self.out.unsure.push((from, end));
-        self.at = from;
-    }
-
-    /// Reads a character literal or a lifetime.
-    fn quote(&mut self, prefix: usize) {
-        let rest = self.rest().part(prefix + 1..);
-        let body = match rest {
-            [b'\\', b'u', b'{', ..] => memchr::memchr(b'}', rest.part(..16.min(rest.len()))).map(|at| at + 1),
-            [b'\\', b'x', _, _, ..] => Some(4),
-            [b'\\', _, ..] => Some(2),
-            [byte, ..] => Some(width(*byte)),
-            [] => None,
-        };
-        match body.filter(|len| rest.get(*len) == Some(&b'\'')) {
-            Some(len) => self.push(TokenKind::Char, prefix + len + 2),
-            None if prefix > 0 => self.push(TokenKind::Word, prefix),
-            None => {
-                let len = rest.iter().take_while(|byte| is_word(**byte)).count();
-                self.push(if len > 0 { TokenKind::Lifetime } else { TokenKind::Mark(b'\'') }, len + 1);
-            }
+/// Returns the length of a block comment. Block comments nest in Rust.
+fn block_comment(text: &[u8]) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut at = 0_usize;
+    loop {
+        at += memchr::memchr2(b'/', b'*', text.rest(at))?;
+        match text.part(at..) {
+            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
+            [b'*', b'/', ..] if depth == 1 => return Some(at + 2),
+            [b'*', b'/', ..] => (depth, at) = (depth.saturating_sub(1), at + 2),
+            _ => at += 1,
         }
     }
 }
 
-/// Returns the length of a UTF-8 character, from its first byte.
-const fn width(first: u8) -> usize {
-    match first {
-        0xC0..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xFF => 4,
-        _ => 1,
+/// Returns the length of a string's text with the closing quote.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut at = 0_usize;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.rest(at))?;
+        if text.get(at) == Some(&b'"') {
+            return Some(at + 1);
+        }
+        at += 2;
     }
+}
+
+/// Returns the length of a character with the closing quote; `None` for a lifetime.
+fn char_end(text: &[u8]) -> Option<usize> {
+    let len = match text {
+        [b'\\', b'u', b'{', ..] => memchr::memchr(b'}', text.head(16))? + 1,
+        [b'\\', b'x', ..] | [0xF0..=0xFF, ..] => 4,
+        [b'\\' | 0xC0..=0xDF, ..] => 2,
+        [0xE0..=0xEF, ..] => 3,
+        _ => 1,
+    };
+    (text.get(len) == Some(&b'\'')).then_some(len + 1)
 }

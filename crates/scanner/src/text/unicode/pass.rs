@@ -1,6 +1,6 @@
 //! One pass over the characters of a text that is not all ASCII, and one over its control bytes.
 
-use plugward_types::Part;
+use plugward_types::{Part, hex};
 use unicode_script::{Script, UnicodeScript as _};
 
 use super::words;
@@ -103,8 +103,7 @@ pub(crate) fn in_value(view: &View, sink: &mut Sink<'_>) {
 fn escape(text: &[u8]) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix(b"\\u")?.get(..4)?;
-        let digits = core::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
-        u16::from_str_radix(digits, 16).ok()
+        u16::try_from(hex::number(digits)?).ok()
     };
     let first = unit(0)?;
     if let Some(char) = char::from_u32(u32::from(first)) {

@@ -3,11 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Include, Recipe, RecipeBook, RecipeFile, directory, shell_name, without_prefix};
+use plugward_commands::loads_code;
+
+use super::{
+    CallValues, Expansion, Include, Recipe, RecipeBook, RecipeFile, directory, shell_name, split_outside,
+    without_prefix,
+};
 
 const DEPTH: usize = 20;
 /// Attributes that do not change what a recipe runs, or where.
-const ATTRIBUTES: [&str; 16] = [
+const ATTRIBUTES: [&str; 15] = [
     "private",
     "confirm",
     "doc",
@@ -23,7 +28,6 @@ const ATTRIBUTES: [&str; 16] = [
     "parallel",
     "default",
     "arg",
-    "env",
 ];
 /// The files of a module without a path.
 const MODULE: [&str; 4] = ["{}.just", "{}/mod.just", "{}/justfile", "{}/.justfile"];
@@ -36,12 +40,20 @@ pub(super) struct Justfile {
     aliases: BTreeMap<String, String>,
     rules: Vec<Rule>,
     always: Vec<(usize, String)>,
-    includes: Vec<(usize, String)>,
+    includes: Vec<(usize, Include)>,
     environments: Vec<String>,
     has_modules: bool,
+    /// The lines outside of recipes.
     lines: Vec<(usize, String)>,
-    /// The directory of the first file.
+    /// The directory of the first file, and the one in which the command starts.
     here: String,
+    start: String,
+    /// The directory of recipes without one of their own, and of the next recipe.
+    directory: Option<String>,
+    next_directory: Option<String>,
+    arguments: Vec<Option<String>>,
+    fixed: BTreeSet<String>,
+    work: Expansion,
     is_open: bool,
 }
 
@@ -50,16 +62,35 @@ struct Rule {
     file: usize,
     head: String,
     name: String,
-    parameters: BTreeMap<String, String>,
-    needs: Vec<String>,
+    parameters: Vec<Parameter>,
+    /// The recipes that run with it, each with the expressions of its arguments.
+    needs: Vec<(String, Vec<String>)>,
+    directory: Option<String>,
     lines: Vec<String>,
 }
 
+#[derive(Debug)]
+struct Parameter {
+    name: String,
+    default: Option<String>,
+    is_variadic: bool,
+}
+
+/// The values of parameters. Those without one have that of the shell.
+type Bound = BTreeMap<String, String>;
+
 impl Justfile {
     /// Reads the files in their order.
-    pub(super) fn read(files: &[RecipeFile]) -> Self {
+    pub(super) fn read(files: &[RecipeFile], start: &str, values: &CallValues) -> Self {
         let here = files.first().map_or_else(String::new, |file| directory(&file.path).to_owned());
-        let mut made = Self { here, ..Self::default() };
+        let mut made = Self { here, start: start.to_owned(), ..Self::default() };
+        made.arguments.clone_from(&values.arguments);
+        for (name, value) in &values.assignments {
+            let quote = if value.contains('\'') { '"' } else { '\'' };
+            made.is_open |= value.contains(quote);
+            made.values.insert(name.clone(), format!("{quote}{value}{quote}"));
+            made.fixed.insert(name.clone());
+        }
         for (number, file) in files.iter().enumerate() {
             made.file(number, &file.text());
         }
@@ -73,7 +104,6 @@ impl Justfile {
                 continue;
             }
             if line.starts_with([' ', '\t']) && is_body {
-                self.lines.push((number, line.trim().to_owned()));
                 if let Some(rule) = self.rules.last_mut() {
                     rule.lines.push(line.to_owned());
                 }
@@ -83,33 +113,33 @@ impl Justfile {
             if line.starts_with('#') {
                 continue;
             }
-            self.lines.push((number, line.to_owned()));
             is_body = self.statement(number, line);
+            if !is_body {
+                self.lines.push((number, line.to_owned()));
+            }
         }
     }
 
     /// Reads a line without indentation; returns `true` if it starts a recipe.
     fn statement(&mut self, number: usize, line: &str) -> bool {
-        if let Some(attributes) = line.strip_prefix('[') {
-            let is_known = |name: &str| {
-                let name =
-                    name.trim_start().split(['(', ':', ']', '\'', '"', ' ']).next().unwrap_or_default();
-                ATTRIBUTES.contains(&name)
-            };
-            self.is_open |= !is_known(attributes);
+        if line.starts_with('[') {
+            self.is_open |= self.attributes(number, line).is_none();
             return false;
         }
         let (first, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
         let rest = rest.trim();
         match first {
-            "import" | "import?" => self.includes.push((number, unquoted(rest).to_owned())),
+            "import" => self.import(number, rest, Include::Required),
+            "import?" => self.import(number, rest, Include::File),
             "mod" | "mod?" => {
                 let (name, path) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
                 self.has_modules = true;
-                match path {
-                    "" => self.includes.extend(MODULE.map(|file| (number, file.replace("{}", name)))),
-                    path => self.includes.push((number, unquoted(path.trim()).to_owned())),
+                if !path.trim().is_empty() && !path.trim_start().starts_with('#') {
+                    self.import(number, path, Include::File);
                 }
+                let path = literal(path).map_or(name, |(path, _)| path);
+                let files = MODULE.map(|file| (number, Include::File(file.replace("{}", path))));
+                self.includes.extend(files);
             }
             "alias" if rest.contains(":=") => {
                 let (name, target) = rest.split_once(":=").unwrap_or_default();
@@ -119,6 +149,53 @@ impl Justfile {
             _ => return self.assignment_or_rule(number, line),
         }
         false
+    }
+
+    fn import(&mut self, number: usize, text: &str, include: fn(String) -> Include) {
+        let include = match literal(text) {
+            // Only a literal with an `x` has variables.
+            Some((path, is_expanded)) if is_expanded || !path.contains('$') && !path.starts_with('~') => {
+                include(path.to_owned())
+            }
+            _ => Include::Open(text.to_owned()),
+        };
+        self.is_open |= matches!(include, Include::Open(_));
+        self.includes.push((number, include));
+    }
+
+    /// Reads a line of attributes, or returns `None` if not all are known.
+    fn attributes(&mut self, number: usize, line: &str) -> Option<()> {
+        let inner = line.strip_prefix('[')?;
+        let (inner, after) = split_once_outside(inner, ']')?;
+        let mut is_known = after.is_empty() || after.starts_with('#');
+        for attribute in split_outside(inner, |c| c == ',', usize::MAX) {
+            let attribute = attribute.trim();
+            let (name, value) =
+                attribute.split_at(attribute.find(['(', ':', ' ']).unwrap_or(attribute.len()));
+            let value = value.trim_start_matches([':', ' ']);
+            match name {
+                "no-cd" => self.next_directory = Some(self.start.clone()),
+                "working-directory" => {
+                    let value = value.trim_start_matches('(').trim_end_matches(')');
+                    self.next_directory = Some(plain(value)?.to_owned());
+                }
+                "env" => {
+                    let values = value.strip_prefix('(')?.strip_suffix(')')?;
+                    let (name, value) = values.split_once(',')?;
+                    self.exported(number, plain(name)?, value.trim());
+                }
+                _ => is_known &= ATTRIBUTES.contains(&name),
+            }
+        }
+        is_known.then_some(())
+    }
+
+    /// Takes a variable of the environment that loads code, as a command.
+    fn exported(&mut self, number: usize, name: &str, expression: &str) {
+        self.is_open |= name == "PATH";
+        if loads_code(name) {
+            self.always.push((number, format!("export {name}={{{{{expression}}}}}")));
+        }
     }
 
     fn setting(&mut self, number: usize, setting: &str) {
@@ -132,7 +209,11 @@ impl Justfile {
             }
             "dotenv-load" if value == "true" => self.environments.push(".env".to_owned()),
             "dotenv-path" | "dotenv-filename" => self.environments.push(unquoted(value).to_owned()),
-            "working-directory" | "fallback" => self.is_open = true,
+            "working-directory" => {
+                self.directory = plain(value).map(str::to_owned);
+                self.is_open |= self.directory.is_none();
+            }
+            "fallback" => self.is_open = true,
             _ => {}
         }
     }
@@ -143,31 +224,64 @@ impl Justfile {
             self.always.extend(value.split('`').skip(1).step_by(2).map(|text| (number, text.to_owned())));
             // The scan reads what `shell` runs in all lines. A text in several lines is not read.
             self.is_open |= value.contains("shell(") || value.contains("'''") || value.contains("\"\"\"");
-            self.values.insert(name.trim().to_owned(), value.trim().to_owned());
+            let (name, value) = (name.trim(), value.trim());
+            if !self.fixed.contains(name) {
+                self.values.insert(name.to_owned(), value.to_owned());
+            }
+            self.exported(number, name, name);
             return false;
         }
-        let Some((names, needs)) = head_parts(line) else {
+        let Some((names, needs)) = split_once_outside(line, ':') else {
             self.is_open = true;
             return false;
         };
-        let mut words = names.trim_start_matches('@').split_ascii_whitespace();
+        let mut words = words_of(names.trim_start_matches('@')).into_iter();
         let name = words.next().unwrap_or_default().to_owned();
-        let parameter = |word: &str| {
-            let (name, value) = word.split_once('=')?;
-            Some((name.trim_start_matches(['+', '*', '$']).to_owned(), value.to_owned()))
-        };
-        let parameters = words.filter_map(parameter).collect();
-        // Arguments of what it needs can be code.
-        self.is_open |= needs.contains('/') || needs.contains('`');
-        let needs = needs.replace(['(', ')', '&'], " ");
-        let needs = needs.split_ascii_whitespace().map(str::to_owned).collect();
+        let mut parameters = Vec::new();
+        for word in words {
+            let (mark, default) =
+                word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+            let name = mark.trim_start_matches(['+', '*', '$']);
+            self.is_open |= !shell_name(name) && !name.contains('-');
+            if mark.contains('$') {
+                self.exported(number, name, default.unwrap_or("''"));
+            }
+            let is_variadic = mark.starts_with(['+', '*']);
+            let (name, default) = (name.to_owned(), default.map(str::to_owned));
+            parameters.push(Parameter { name, default, is_variadic });
+        }
+        // Just evaluates a default even if no command has it.
+        self.always.extend(names.split('`').skip(1).step_by(2).map(|text| (number, text.to_owned())));
+        self.is_open |= names.contains('(');
+        let needs = needs_of(needs);
+        self.is_open |= needs.is_none();
+        let directory = self.next_directory.take();
+        let needs = needs.unwrap_or_default();
         let head = line.to_owned();
-        self.rules.push(Rule { file: number, head, name, parameters, needs, lines: Vec::new() });
+        self.rules.push(Rule { file: number, head, name, parameters, needs, directory, lines: Vec::new() });
         true
     }
 
+    /// Returns the values of the parameters of a recipe with some arguments.
+    fn bound(&self, rule: &Rule, arguments: &[Option<String>]) -> Option<Bound> {
+        let mut bound = Bound::new();
+        let mut rest = arguments.iter();
+        for Parameter { name, default, is_variadic } in &rule.parameters {
+            let given: Vec<&Option<String>> =
+                rest.by_ref().take(if *is_variadic { usize::MAX } else { 1 }).collect();
+            let value = match default {
+                Some(default) if given.is_empty() => self.value(default, &bound, 0)?,
+                None if given.is_empty() => continue,
+                _ => given.into_iter().map(Option::as_deref).collect::<Option<Vec<_>>>()?.join(" "),
+            };
+            bound.insert(name.clone(), value);
+        }
+        Some(bound)
+    }
+
     /// Returns the value of an expression, or `None` if it depends on more than the files.
-    fn value(&self, expression: &str, parameters: &BTreeMap<String, String>, depth: usize) -> Option<String> {
+    fn value(&self, expression: &str, parameters: &Bound, depth: usize) -> Option<String> {
+        self.work.spend(expression.len())?;
         let mut out = String::new();
         let mut rest = expression.trim();
         while let Some(first) = rest.chars().next().filter(|_| depth < DEPTH) {
@@ -182,6 +296,10 @@ impl Justfile {
                     if inner.is_empty() && rest.get(2..).is_some_and(|after| after.starts_with(first)) {
                         return None;
                     }
+                    // An escape sequence.
+                    if first == '"' && inner.contains('\\') {
+                        return None;
+                    }
                     out.push_str(&if first == '`' { format!("$({inner})") } else { inner.to_owned() });
                     inner.len() + 2
                 }
@@ -189,7 +307,8 @@ impl Justfile {
                     let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
                     let end = rest.find(|c| !is_letter(c)).unwrap_or(rest.len());
                     let (name, after) = rest.split_at(end);
-                    if name.is_empty() {
+                    // The quote of an `x'$Y'` is not that of a plain text.
+                    if name.is_empty() || after.starts_with(['\'', '"']) {
                         return None;
                     }
                     if let Some(arguments) = after.strip_prefix('(') {
@@ -197,14 +316,16 @@ impl Justfile {
                         out.push_str(&self.call(name, inner)?);
                         end + inner.len() + 2
                     } else {
-                        out.push_str(&match parameters.get(name).or_else(|| self.values.get(name)) {
-                            Some(value) => self.value(value, parameters, depth + 1)?,
-                            None => shell_name(name).then(|| format!("${{{name}}}"))?,
+                        out.push_str(&match (parameters.get(name), self.values.get(name)) {
+                            (Some(value), _) => value.clone(),
+                            (None, Some(value)) => self.value(value, &Bound::new(), depth + 1)?,
+                            (None, None) => shell_name(name).then(|| format!("${{{name}}}"))?,
                         });
                         end
                     }
                 }
             };
+            self.work.spend(out.len())?;
             rest = rest.get(length..)?;
         }
         (depth < DEPTH).then_some(out)
@@ -221,7 +342,7 @@ impl Justfile {
     }
 
     /// Returns a line with the values of its expressions.
-    fn expanded(&self, line: &str, parameters: &BTreeMap<String, String>) -> Option<String> {
+    fn expanded(&self, line: &str, parameters: &Bound) -> Option<String> {
         let mut parts = line.split("{{");
         let mut out = parts.next().unwrap_or_default().to_owned();
         for part in parts {
@@ -233,13 +354,13 @@ impl Justfile {
         Some(out)
     }
 
-    fn recipe(&self, rule: &Rule) -> Option<Recipe> {
+    fn recipe(&self, rule: &Rule, parameters: &Bound) -> Option<Recipe> {
         let indent = rule.lines.first().map_or(0, |line| line.len() - line.trim_start().len());
         let mut lines: Vec<String> = Vec::new();
         let mut is_open = false;
         let is_script = rule.lines.first().is_some_and(|line| line.trim_start().starts_with("#!"));
         for line in &rule.lines {
-            let line = self.expanded(line.get(indent..).unwrap_or(line.trim_start()), &rule.parameters)?;
+            let line = self.expanded(line.get(indent..).unwrap_or(line.trim_start()), parameters)?;
             match lines.last_mut() {
                 Some(last) if is_script => *last = format!("{last}\n{line}"),
                 Some(last) if is_open => *last = format!("{last}\n{}", line.trim_start()),
@@ -248,14 +369,18 @@ impl Justfile {
             is_open = line.ends_with('\\');
         }
         let head = Some(rule.head.clone());
-        Some(Recipe { file: rule.file, name: rule.name.clone(), head, lines, ..Recipe::default() })
+        let directory = self.directory_of(rule).cloned();
+        Some(Recipe { file: rule.file, name: rule.name.clone(), head, lines, directory })
+    }
+
+    fn directory_of<'a>(&'a self, rule: &'a Rule) -> Option<&'a String> {
+        rule.directory.as_ref().or(self.directory.as_ref())
     }
 }
 
 impl RecipeBook for Justfile {
     fn includes(&self) -> Vec<(usize, Include)> {
-        let include = |(number, path): &(usize, String)| (*number, Include::File(path.clone()));
-        self.includes.iter().map(include).collect()
+        self.includes.clone()
     }
 
     fn environments(&self) -> Vec<String> {
@@ -270,56 +395,113 @@ impl RecipeBook for Justfile {
         if self.is_open || is_module {
             return None;
         }
-        let first = self.rules.iter().find(|rule| rule.file == 0).map(|rule| rule.name.clone());
-        let mut queue = if name.is_empty() { first.into_iter().collect() } else { vec![name.to_owned()] };
-        let call = |(file, text): &(usize, String)| Recipe {
-            file: *file,
-            name: "`".to_owned(),
-            lines: vec![text.clone()],
-            ..Recipe::default()
-        };
-        let mut found: Vec<Recipe> = self.always.iter().map(call).collect();
+        let first = self.rules.iter().find(|rule| rule.file == 0).map(|rule| rule.name.as_str());
+        let first = if name.is_empty() { first.unwrap_or_default() } else { name };
+        let mut queue = vec![(first.to_owned(), self.arguments.clone())];
+        let mut found: Vec<Recipe> = Vec::new();
+        for (file, text) in &self.always {
+            let lines = vec![self.expanded(text, &Bound::new())?];
+            found.push(Recipe { file: *file, name: "`".to_owned(), lines, ..Recipe::default() });
+        }
         let mut seen = BTreeSet::new();
-        while let Some(name) = queue.pop() {
-            if !seen.insert(name.clone()) {
+        while let Some((name, arguments)) = queue.pop() {
+            if !seen.insert((name.clone(), arguments.clone())) {
                 continue;
             }
-            queue.extend(self.aliases.get(&name).cloned());
+            self.work.spend(self.rules.len())?;
+            queue.extend(self.aliases.get(&name).map(|alias| (alias.clone(), arguments.clone())));
             if self.has_modules && name.contains("::") {
                 return None;
             }
             for rule in self.rules.iter().filter(|rule| rule.name == name) {
-                queue.extend(rule.needs.iter().cloned());
-                found.push(self.recipe(rule)?);
+                let bound = self.bound(rule, &arguments)?;
+                for (need, expressions) in &rule.needs {
+                    let values = expressions.iter().map(|text| self.value(text, &bound, 0));
+                    queue.push((need.clone(), values.map(|value| value.map(Some)).collect::<Option<_>>()?));
+                }
+                found.push(self.recipe(rule, &bound)?);
             }
         }
         Some(found)
     }
 
+    fn is_exhausted(&self) -> bool {
+        self.work.is_exhausted()
+    }
+
     fn all_lines(&self, file: usize) -> Vec<String> {
-        let lines = self.lines.iter().chain(&self.always).filter(|(number, _)| *number == file);
-        let empty = BTreeMap::new();
-        let shown = |line: &str| {
+        let shown = |line: &str, bound: &Bound| {
             let line =
-                self.expanded(line, &empty).unwrap_or_else(|| line.replace("{{", "${").replace("}}", "}"));
+                self.expanded(line, bound).unwrap_or_else(|| line.replace("{{", "${").replace("}}", "}"));
             without_prefix(&line)
         };
-        lines.map(|(_, line)| shown(line)).collect()
+        let lines = self.lines.iter().chain(&self.always).filter(|(number, _)| *number == file);
+        let mut lines: Vec<String> = lines.map(|(_, line)| shown(line, &Bound::new())).collect();
+        for rule in self.rules.iter().filter(|rule| rule.file == file) {
+            let bound = self.bound(rule, &self.arguments).unwrap_or_default();
+            let directory = self.directory_of(rule).map(|path| format!("cd {path}\n")).unwrap_or_default();
+            lines.push(shown(&rule.head, &bound));
+            let body = rule.lines.iter().map(|line| format!("{directory}{}", shown(line.trim(), &bound)));
+            lines.extend(body);
+        }
+        lines
     }
 }
 
-/// Returns the names in front of the colon of a recipe, and what it needs.
-fn head_parts(line: &str) -> Option<(&str, &str)> {
-    let mut quote: Option<char> = None;
-    for (at, c) in line.char_indices() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            None if matches!(c, '\'' | '"' | '`') => quote = Some(c),
-            None if c == ':' => return Some((line.get(..at)?, line.get(at + 1..)?)),
-            _ => {}
+/// Returns the parts of a text around the first such character outside of quotes and brackets.
+fn split_once_outside(text: &str, end: char) -> Option<(&str, &str)> {
+    match split_outside(text, |c| c == end, 2).as_slice() {
+        [before, after] => Some((before, after.trim())),
+        _ => None,
+    }
+}
+
+fn words_of(text: &str) -> Vec<&str> {
+    let words = split_outside(text, |c| matches!(c, ' ' | '\t'), usize::MAX);
+    words.into_iter().filter(|word| !word.is_empty()).collect()
+}
+
+/// Returns the recipes that another one needs, with the expressions of their arguments.
+fn needs_of(text: &str) -> Option<Vec<(String, Vec<String>)>> {
+    let text = split_once_outside(text, '#').map_or(text, |(text, _)| text);
+    let words = words_of(text).into_iter().filter(|word| *word != "&&");
+    let mut found = Vec::new();
+    for word in words {
+        match word.strip_prefix('(') {
+            Some(inner) => {
+                let (name, rest) = {
+                    let words = words_of(inner.strip_suffix(')')?);
+                    let (name, rest) = words.split_first()?;
+                    ((*name).to_owned(), rest.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+                };
+                // An expression of several words.
+                if rest.iter().any(|word| word.starts_with(['+', '/']) || word.ends_with(['+', '/'])) {
+                    return None;
+                }
+                found.push((name, rest));
+            }
+            None => found.push((word.to_owned(), Vec::new())),
         }
     }
-    None
+    Some(found)
+}
+
+/// Returns the text of a string literal at the start, and `true` if it can contain variables. After it, only a comment may
+/// follow.
+fn literal(text: &str) -> Option<(&str, bool)> {
+    let text = text.trim();
+    let (text, is_expanded) = text.strip_prefix('x').map_or((text, false), |rest| (rest, true));
+    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    let (inner, after) = text.get(1..)?.split_once(quote)?;
+    let after = after.trim();
+    let is_whole = after.is_empty() || after.starts_with('#');
+    let has_escape = quote == '"' && inner.contains('\\');
+    (is_whole && !inner.is_empty() && !has_escape).then_some((inner, is_expanded))
+}
+
+/// Returns the text of a string literal without variables.
+fn plain(text: &str) -> Option<&str> {
+    literal(text).and_then(|(text, is_expanded)| (!is_expanded).then_some(text))
 }
 
 fn unquoted(text: &str) -> &str {
@@ -332,7 +514,10 @@ mod tests {
 
     fn recipes(text: &str, name: &str) -> Option<String> {
         let file = RecipeFile::of_text("/p/justfile", text);
-        let lines = Justfile::read(&[file]).recipes(name)?.into_iter().flat_map(|recipe| recipe.lines);
+        let lines = Justfile::read(&[file], "/p", &CallValues::default())
+            .recipes(name)?
+            .into_iter()
+            .flat_map(|recipe| recipe.lines);
         Some(lines.collect::<Vec<_>>().join("; "))
     }
 
@@ -344,6 +529,10 @@ mod tests {
             ("d := justfile_directory() / 'x'\nlint:\n  sh {{d}}/y.sh\n", "sh /p/x/y.sh"),
             ("v := `sh v.sh`\nlint a:\n  sh {{a}}\n", "sh v.sh; sh ${a}"),
             ("[private]\nlint:\n  #!/bin/bash\n  cd x\n  sh y.sh\n", "#!/bin/bash\ncd x\nsh y.sh"),
+            ("lint: (r 'a' y) # why/not\ny := 'b'\nr x z='c':\n  sh {{x}}{{z}}\n", "sh ab"),
+            ("lint x=`sh v.sh`:\n  true\n", "sh v.sh; true"),
+            ("export BASH_ENV := 'x.sh'\nlint:\n  true\n", "export BASH_ENV=x.sh; true"),
+            ("[private, env('BASH_ENV', 'x.sh')]\nlint:\n  true\n", "export BASH_ENV=x.sh; true"),
             ("set shell := [\"bash\", \"-uc\"]\nlint:\n  true\n", "bash -uc; true"),
         ] {
             assert_eq!(recipes(text, "lint").as_deref(), Some(expected), "{text}");
@@ -356,10 +545,11 @@ mod tests {
         for text in [
             "lint:\n  sh {{ if a == b { 'x' } else { 'y' } }}\n",
             "[script('sh')]\nlint:\n  true\n",
-            "[no-cd]\nlint:\n  true\n",
-            "set working-directory := 'x'\nlint:\n  true\n",
+            "[private, no-such]\nlint:\n  true\n",
+            "set working-directory := x'$Y'\nlint:\n  true\n",
             "mod lint\n",
-            "lint: (run './x.sh')\n",
+            "lint: (run 'a' + 'b')\n",
+            "import \"m\\u{6f}re.just\"\nlint:\n  true\n",
             "x := shell('sh x.sh')\nlint:\n  true\n",
         ] {
             assert_eq!(recipes(text, "lint"), None, "{text}");

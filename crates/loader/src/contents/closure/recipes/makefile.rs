@@ -2,16 +2,23 @@
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use plugward_commands::loads_code;
 
-use super::{ENVIRONMENT, Include, Recipe, RecipeBook, RecipeFile, shell_name};
+use super::{
+    CallValues, ENVIRONMENT, Expansion, Include, Recipe, RecipeBook, RecipeFile, joined, shell_name,
+    split_outside,
+};
 
-/// The most nested variables, and bytes of one expansion.
+/// The most nested variables.
 const DEPTH: usize = 20;
-const EXPANDED: usize = 1 << 20;
 /// The most targets of one command.
 const TARGETS: usize = 2_000;
+/// Words in front of an assignment or a definition.
+const MODIFIERS: [&str; 3] = ["export", "override", "private"];
+/// In an include, the words of `wildcard` are patterns.
+const PATTERNS: (&str, &str) = ("wildcard", "");
 const CONDITIONS: [&str; 6] = ["ifeq", "ifneq", "ifdef", "ifndef", "else", "endif"];
 /// Texts with which a Makefile makes rules, or reads and writes other files, while it is read.
 const DYNAMIC: [&str; 10] = [
@@ -34,7 +41,10 @@ pub(super) struct Makefile {
     rules: Vec<Rule>,
     /// Texts for a shell that run whatever the target is.
     always: Vec<(usize, String)>,
-    includes: Vec<String>,
+    /// The texts of includes, and `true` if their files can be missing.
+    includes: Vec<(String, bool)>,
+    /// The directories in which make looks for included files.
+    include_directories: Vec<String>,
     /// The names of the files, which make tries to remake.
     files: Vec<String>,
     /// All lines, for a file that is not understood.
@@ -50,9 +60,12 @@ pub(super) struct Makefile {
 struct Variables {
     /// Several values depend on conditions.
     values: BTreeMap<String, BTreeSet<String>>,
-    /// Those with a definition of several lines.
+    /// Those with a definition of several lines, and others whose values are not known.
     open: BTreeSet<String>,
+    /// Those that the command sets, which the files only change with `override`.
+    fixed: BTreeSet<String>,
     start: String,
+    work: Expansion,
 }
 
 #[derive(Debug)]
@@ -67,8 +80,13 @@ struct Rule {
 }
 
 impl Makefile {
-    /// Reads the files in their order. `given` are variables from outside.
-    pub(super) fn read(files: &[RecipeFile], start: &str, given: &[(&str, String)]) -> Self {
+    /// Reads the files in their order. `given` are variables that make sets, and `values` are those of the call.
+    pub(super) fn read(
+        files: &[RecipeFile],
+        start: &str,
+        given: &[(&str, String)],
+        values: &CallValues,
+    ) -> Self {
         let mut made = Self::default();
         start.clone_into(&mut made.values.start);
         for (name, value) in given {
@@ -77,6 +95,7 @@ impl Makefile {
         if let [only] = files {
             made.values.values.insert("MAKEFILE_LIST".to_owned(), BTreeSet::from([only.path.clone()]));
         }
+        made.called(values);
         for (number, file) in files.iter().enumerate() {
             made.files.extend(file.path.rsplit('/').next().map(str::to_owned));
             let text = file.text();
@@ -93,28 +112,54 @@ impl Makefile {
         made
     }
 
+    /// Takes the variables of a call.
+    fn called(&mut self, values: &CallValues) {
+        for (name, value) in &values.environment {
+            if let Some(value) = value {
+                self.values.values.entry(name.clone()).or_default().insert(value.clone());
+            } else {
+                self.values.open.insert(name.clone());
+            }
+        }
+        for (name, value) in &values.assignments {
+            if name == ".INCLUDE_DIRS" {
+                self.include_directories.push(joined(&self.values.start, value));
+                continue;
+            }
+            self.values.values.remove(name);
+            self.is_open |= !self.assigned(0, &format!("{name}={value}"));
+            self.values.open.remove(name);
+            self.values.fixed.insert(name.clone());
+        }
+    }
+
     fn file(&mut self, number: usize, text: &str) {
         let mut rule: Option<usize> = None;
         let mut defined: Option<usize> = None;
+        // The conditions around the current line, and around the last statement. If one of these ends, it is not known
+        // which rule has the next command.
+        let (mut depth, mut rule_depth, mut is_unclear) = (0_usize, 0_usize, false);
         for line in logical_lines(text) {
             let known = line.trim_start();
             let first = known.split_ascii_whitespace().next().unwrap_or_default();
-            if let Some(depth) = &mut defined {
-                *depth = match first {
-                    "define" => *depth + 1,
-                    "endef" => depth.saturating_sub(1),
-                    _ => *depth,
+            if let Some(nested) = &mut defined {
+                *nested = match first {
+                    _ if line.starts_with('\t') => *nested,
+                    "define" => *nested + 1,
+                    "endef" => nested.saturating_sub(1),
+                    _ => *nested,
                 };
+                // If the condition around a definition is false, its end is the end of that text.
+                self.is_open |= is_condition(first);
                 self.lines.push((number, line.clone()));
-                if *depth == 0 {
-                    defined = None;
-                }
+                defined = defined.filter(|nested| *nested > 0);
                 continue;
             }
             if let Some(inner) = line.strip_prefix('\t')
                 && let Some(open) = rule.and_then(|at| self.rules.get_mut(at))
             {
                 open.lines.push(inner.to_owned());
+                self.is_open |= is_unclear;
                 self.lines.push((number, inner.to_owned()));
                 continue;
             }
@@ -122,20 +167,36 @@ impl Makefile {
             if line.is_empty() {
                 continue;
             }
-            self.always.extend(shell_calls(line).into_iter().map(|call| (number, call)));
-            if CONDITIONS.contains(&first) || first.starts_with("ifeq(") || first.starts_with("ifneq(") {
+            self.calls(number, line);
+            if is_condition(first) {
+                if matches!(first, "else" | "endif") {
+                    is_unclear |= rule_depth >= depth;
+                }
+                match first {
+                    "else" => {}
+                    "endif" => depth = depth.saturating_sub(1),
+                    _ => depth += 1,
+                }
                 self.lines.push((number, format!("# {line}")));
                 continue;
             }
-            if line.split_ascii_whitespace().take(3).any(|word| word == "define") {
-                let name = line.split_once("define").map_or("", |(_, rest)| rest.trim());
-                self.values.open.extend(name.split_ascii_whitespace().next().map(str::to_owned));
+            (rule_depth, is_unclear) = (depth, false);
+            if let Some(name) = defined_name(line) {
+                self.values.open.insert(name.to_owned());
                 self.lines.push((number, format!("# {line}")));
                 (rule, defined) = (None, Some(1));
                 continue;
             }
             rule = self.statement(number, line, first);
         }
+        self.is_open |= defined.is_some();
+    }
+
+    /// Takes the texts that make gives to a shell while it reads a line.
+    fn calls(&mut self, number: usize, line: &str) {
+        let found = shell_calls(line, &self.values.work);
+        self.is_open |= found.is_none();
+        self.always.extend(found.unwrap_or_default().into_iter().map(|call| (number, call)));
     }
 
     /// Reads a line that is not a condition, and returns the rule that it opens.
@@ -143,7 +204,8 @@ impl Makefile {
         self.lines.push((file, line.to_owned()));
         match first {
             "include" | "-include" | "sinclude" => {
-                self.includes.push(line.strip_prefix(first).unwrap_or_default().trim().to_owned());
+                let text = line.strip_prefix(first).unwrap_or_default().trim();
+                self.includes.push((text.to_owned(), first != "include"));
                 return None;
             }
             "undefine" | "unexport" | "vpath" => return None,
@@ -163,8 +225,12 @@ impl Makefile {
         if self.assigned(file, needs.trim()) {
             return None;
         }
-        let lines =
+        let lines: Vec<String> =
             Some(command.trim()).filter(|line| !line.is_empty()).map(str::to_owned).into_iter().collect();
+        if lines.is_empty() && self.files.get(file).is_some_and(|name| name.strip_suffix(".d").is_some()) {
+            // The compiler writes it again with each build, and it runs nothing.
+            self.lines.pop();
+        }
         let (number, head) = (self.rules.len(), names.trim().to_owned());
         let rule = Rule { number, file, head, names: None, needs: needs.to_owned(), lines };
         self.rules.push(rule);
@@ -176,7 +242,7 @@ impl Makefile {
         let Some((name, operator, value)) = assignment(line) else { return false };
         let value = if operator == "!" { format!("$(shell {value})") } else { value.to_owned() };
         if operator == "!" {
-            self.always.extend(shell_calls(&value).into_iter().map(|call| (number, call)));
+            self.calls(number, &value);
         }
         match name {
             "SHELL" | ".SHELLFLAGS" => self.always.push((number, value.clone())),
@@ -188,12 +254,22 @@ impl Makefile {
         if is_key && self.files.get(number).is_some_and(|name| name.starts_with(ENVIRONMENT)) {
             return true;
         }
+        if self.values.fixed.contains(name) && !line.contains("override") {
+            return true;
+        }
+        let before = self.values.values.get(name).into_iter().flatten().map(String::len).sum();
+        if operator == "+" && self.values.work.spend(before).is_none() {
+            self.is_open = true;
+            return true;
+        }
         let values = self.values.values.entry(name.to_owned()).or_default();
         match operator {
             "+" if !values.is_empty() => {
                 *values = values.iter().map(|before| format!("{before} {value}")).collect();
             }
-            _ => drop(values.insert(value)),
+            _ => {
+                values.insert(value);
+            }
         }
         true
     }
@@ -232,6 +308,7 @@ impl Makefile {
 
     /// Returns a rule as a recipe for one target, and the targets that it needs.
     fn recipe(&self, rule: &Rule, target: &str) -> Option<(Recipe, Vec<String>)> {
+        self.values.work.spend(target.len())?;
         let names = rule.names.as_deref().unwrap_or_default();
         let part = names.iter().find_map(|name| stem(name, target)).unwrap_or_default();
         let needs = rule.needs.trim_start_matches([':', '&']).replace('|', " ");
@@ -262,16 +339,19 @@ impl Makefile {
 impl RecipeBook for Makefile {
     fn includes(&self) -> Vec<(usize, Include)> {
         let mut found = Vec::new();
-        for line in &self.includes {
-            match self
-                .values
-                .words(&line.replace("$(wildcard ", "$(strip ").replace("${wildcard ", "${strip "), &[])
-            {
-                Some(names) => found.extend(names.into_iter().map(|name| {
-                    let is_open = name.contains(['$', '`']);
-                    (0, if is_open { Include::Open(line.clone()) } else { Include::File(name) })
-                })),
-                None => found.push((0, Include::Open(line.clone()))),
+        for (text, is_optional) in &self.includes {
+            let names = self.values.words(text, &[PATTERNS]);
+            let names = names.filter(|names| !names.iter().any(|name| name.contains(['$', '`'])));
+            let Some(names) = names else {
+                let is_objects = *is_optional && is_of_objects(text);
+                let any = || Include::File("**/*.d".to_owned());
+                found.push((0, if is_objects { any() } else { Include::Open(text.clone()) }));
+                continue;
+            };
+            for name in names {
+                let elsewhere = self.include_directories.iter().map(|at| joined(at, &name));
+                found.extend(elsewhere.map(|path| (0, Include::File(path))));
+                found.push((0, Include::File(name)));
             }
         }
         found
@@ -284,7 +364,7 @@ impl RecipeBook for Makefile {
         let goals = if name.is_empty() { self.goal()? } else { vec![name.to_owned()] };
         // Make remakes its own files first.
         let goals = goals.into_iter().chain(self.files.iter().cloned());
-        let mut queue: Vec<(String, Vec<usize>)> = goals.map(|name| (name, Vec::new())).collect();
+        let mut queue: Vec<(String, Rc<[usize]>)> = goals.map(|name| (name, Rc::default())).collect();
         let mut seen = BTreeSet::new();
         let mut found: Vec<Recipe> = Vec::new();
         for (file, call) in &self.always {
@@ -298,14 +378,19 @@ impl RecipeBook for Makefile {
             if seen.len() > TARGETS {
                 return None;
             }
+            self.values.work.spend(self.rules.len() / 8)?;
             for rule in self.rules_of(&target, &chain) {
                 let (recipe, needs) = self.recipe(rule, &target)?;
-                let chain: Vec<usize> = chain.iter().copied().chain([rule.number]).collect();
-                queue.extend(needs.into_iter().map(|need| (need, chain.clone())));
-                found.push(recipe);
+                let chain: Rc<[usize]> = chain.iter().copied().chain([rule.number]).collect();
+                queue.extend(needs.into_iter().map(|need| (need, Rc::clone(&chain))));
+                found.extend(Some(recipe).filter(|recipe| !recipe.lines.is_empty()));
             }
         }
         Some(found)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.values.work.is_exhausted()
     }
 
     fn all_lines(&self, file: usize) -> Vec<String> {
@@ -321,6 +406,8 @@ impl RecipeBook for Makefile {
             lines.push(super::without_prefix(&self.values.shown(&line)));
             // The arguments of a function can be commands.
             if self.values.expanded(&line, &[], 0).is_none() {
+                let choices = self.values.work.of_each_choice(|| self.values.expanded(&line, &[], 0));
+                lines.extend(choices.iter().map(|line| super::without_prefix(line)));
                 let parts = line.split([',', '(', ')', '{', '}']).filter(|part| part.contains([' ', '/']));
                 lines.extend(parts.map(super::without_prefix));
             }
@@ -340,6 +427,7 @@ impl Variables {
     /// Returns a text as make gives it to the shell, or `None` if it depends on more than the files. Variables without a
     /// value become those of the shell.
     fn expanded(&self, text: &str, automatic: &[(&str, &str)], depth: usize) -> Option<String> {
+        self.work.spend(text.len())?;
         if depth > DEPTH {
             return None;
         }
@@ -362,9 +450,6 @@ impl Variables {
                 _ => after.split_at(first.len_utf8()),
             };
             out.push_str(&self.reference(inner, automatic, depth)?);
-            if out.len() > EXPANDED {
-                return None;
-            }
             rest = tail;
         }
         out.push_str(rest);
@@ -377,7 +462,20 @@ impl Variables {
             return Some((*value).to_owned());
         }
         if let Some((function, arguments)) = inner.split_once([' ', '\t']) {
-            return self.call(function, &self.expanded(arguments.trim(), automatic, depth + 1)?);
+            if function == PATTERNS.0 && automatic.contains(&PATTERNS) {
+                return self.expanded(arguments.trim(), automatic, depth + 1);
+            }
+            return match self.words_call(function, arguments.trim(), automatic, depth + 1) {
+                Some(found) => found,
+                None => self.call(function, &self.expanded(arguments.trim(), automatic, depth + 1)?),
+            };
+        }
+        if let Some((name, change)) = inner.split_once(':').filter(|_| !inner.contains('$')) {
+            let (from, to) = change.split_once('=')?;
+            let words = self.reference(name, automatic, depth + 1)?;
+            // Without a `%`, it changes the end.
+            let start = if from.contains('%') { "" } else { "%" };
+            return changed_words(&format!("{start}{from}"), &format!("{start}{to}"), &words);
         }
         let name =
             if inner.contains('$') { self.expanded(inner, automatic, depth + 1)? } else { inner.to_owned() };
@@ -385,12 +483,50 @@ impl Variables {
             return None;
         }
         match self.values.get(&name) {
-            Some(values) => match values.iter().collect::<Vec<_>>().as_slice() {
-                [only] => self.expanded(only, automatic, depth + 1),
-                _ => None,
-            },
+            Some(values) => self.expanded(self.work.value(values)?, automatic, depth + 1),
             None => shell_name(&name).then(|| format!("${{{name}}}")),
         }
+    }
+
+    /// Returns the result of a function that changes words, `Some(None)` if it is not known, and `None` for others.
+    #[expect(clippy::option_option, reason = "the outer one says whether it is such a function")]
+    fn words_call(
+        &self,
+        function: &str,
+        arguments: &str,
+        automatic: &[(&str, &str)],
+        depth: usize,
+    ) -> Option<Option<String>> {
+        let count = match function {
+            "patsubst" => 3,
+            "addprefix" | "addsuffix" => 2,
+            "basename" | "notdir" | "sort" => 1,
+            _ => return None,
+        };
+        // Make knows no quotes.
+        let count = if arguments.contains(['\'', '"', '`']) { 0 } else { count };
+        let parts = split_outside(arguments, |c| c == ',', count);
+        let parts = parts.iter().map(|part| self.expanded(part, automatic, depth));
+        let parts: Option<Vec<String>> = parts.collect();
+        let each = |words: &str, of: &dyn Fn(&str) -> String| {
+            // An unknown word can be several.
+            let words = Some(words).filter(|words| !words.contains('$'))?.split_ascii_whitespace();
+            Some(words.map(of).collect::<Vec<_>>().join(" "))
+        };
+        Some(match parts.as_deref() {
+            Some([from, to, words]) if function == "patsubst" => changed_words(from.trim(), to.trim(), words),
+            Some([part, words]) if function == "addprefix" => each(words, &|word| format!("{part}{word}")),
+            Some([part, words]) if function == "addsuffix" => each(words, &|word| format!("{word}{part}")),
+            Some([words]) if function == "sort" => each(words, &str::to_owned),
+            Some([words]) if function == "notdir" => {
+                each(words, &|word| word.rsplit('/').next().unwrap_or_default().to_owned())
+            }
+            Some([words]) if function == "basename" => each(words, &|word| {
+                let end = word.rfind('.').filter(|at| !word.get(*at..).is_some_and(|end| end.contains('/')));
+                word.get(..end.unwrap_or(word.len())).unwrap_or_default().to_owned()
+            }),
+            _ => None,
+        })
     }
 
     /// Returns the result of a function that depends on its arguments alone. The shell runs `$(shell …)` here.
@@ -408,7 +544,7 @@ impl Variables {
                 word.rsplit_once('/').map_or_else(|| "./".to_owned(), |(at, _)| format!("{at}/"))
             }),
             "abspath" | "realpath" if !arguments.contains('$') => {
-                each(&|word| super::normalized(&super::joined(&self.start, word)))
+                each(&|word| super::normalized(&joined(&self.start, word)))
             }
             _ => return None,
         })
@@ -460,28 +596,66 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns the texts that make gives to a shell while it reads a line.
-fn shell_calls(line: &str) -> Vec<String> {
+/// Returns the texts that make gives to a shell while it reads a line, or `None` at the limit of work.
+fn shell_calls(line: &str, work: &Expansion) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut rest = line;
     while let Some((_, after)) = rest.split_once('$') {
+        rest = after;
+        if !after.strip_prefix(['(', '{']).is_some_and(|inner| inner.starts_with("shell")) {
+            continue;
+        }
+        work.spend(after.len())?;
         let inner = bracketed(after).map(|(inner, _)| inner);
         let call = inner.and_then(|inner| inner.strip_prefix("shell"));
         found.extend(call.filter(|text| text.starts_with([' ', '\t'])).map(|text| text.trim().to_owned()));
-        rest = after;
     }
-    found
+    Some(found)
+}
+
+/// Returns words with another text for a pattern.
+fn changed_words(from: &str, to: &str, words: &str) -> Option<String> {
+    let (before, after) = from.split_once('%').filter(|_| !words.contains('$'))?;
+    let changed = |word: &str| {
+        let part = word.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+        part.map_or_else(|| word.to_owned(), |part| to.replacen('%', part, 1))
+    };
+    Some(words.split_ascii_whitespace().map(changed).collect::<Vec<_>>().join(" "))
+}
+
+/// Returns `true` for the files in which a compiler lists what objects depend on: `$(OBJS:.o=.d)`.
+fn is_of_objects(text: &str) -> bool {
+    let inner = text.strip_prefix('$').and_then(bracketed).filter(|(_, after)| after.is_empty());
+    let change = inner.and_then(|(inner, _)| inner.split_once(':')).map(|(_, change)| change);
+    change.and_then(|change| change.split_once('=')).is_some_and(|(_, to)| to.strip_suffix(".d").is_some())
+}
+
+fn is_condition(first: &str) -> bool {
+    CONDITIONS.contains(&first) || first.starts_with("ifeq(") || first.starts_with("ifneq(")
+}
+
+/// Returns a line without the modifiers of an assignment.
+fn without_modifiers(mut line: &str) -> &str {
+    let after =
+        |line: &'_ str, word: &str| line.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t']));
+    while let Some(word) = MODIFIERS.iter().find(|word| after(line, word)) {
+        line = line.get(word.len()..).unwrap_or_default().trim_start();
+    }
+    line
+}
+
+/// Returns the name of a definition of several lines.
+fn defined_name(line: &str) -> Option<&str> {
+    let rest = without_modifiers(line).strip_prefix("define")?;
+    let name = rest.starts_with([' ', '\t']).then(|| rest.trim_start())?;
+    // `define = x` is a variable with this name.
+    let is_assignment = name.trim_start_matches([':', '+', '?', '!']).starts_with('=');
+    name.split_ascii_whitespace().next().filter(|_| !is_assignment)
 }
 
 /// Returns the name, operator and value of an assignment. The operator is `=`, or the character before it.
 fn assignment(line: &str) -> Option<(&str, &str, &str)> {
-    let mut line = line;
-    for word in ["export", "override", "private"] {
-        line = line
-            .strip_prefix(word)
-            .filter(|rest| rest.starts_with([' ', '\t']))
-            .map_or(line, str::trim_start);
-    }
+    let line = without_modifiers(line);
     let (name, value) = line.split_once('=')?;
     let operator = match name.as_bytes().last() {
         Some(b'!') => "!",
@@ -497,7 +671,10 @@ fn assignment(line: &str) -> Option<(&str, &str, &str)> {
 
 /// Returns `true` for an option of make that names a file or adds text.
 fn names_file(option: &str) -> bool {
-    option.contains("eval") || option.contains("file") || !option.starts_with("--") && option.contains('f')
+    option.contains("eval")
+        || option.contains("file")
+        || option.contains("-I")
+        || !option.starts_with("--") && option.contains('f')
 }
 
 /// Returns the targets of a rule, and what is after the colon.
@@ -541,7 +718,12 @@ mod tests {
 
     fn recipes(text: &str, name: &str) -> Option<String> {
         let file = RecipeFile::of_text("/p/Makefile", text);
-        let made = Makefile::read(&[file], "/p", &[("MAKE", "make".to_owned()), ("CURDIR", "/p".to_owned())]);
+        let made = Makefile::read(
+            &[file],
+            "/p",
+            &[("MAKE", "make".to_owned()), ("CURDIR", "/p".to_owned())],
+            &CallValues::default(),
+        );
         let lines = made.recipes(name)?.into_iter().flat_map(|recipe| recipe.lines);
         Some(lines.collect::<Vec<_>>().join("; "))
     }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_commands::loads_code;
 use plugward_installs::yaml_as_json;
 use plugward_manifest::json::{JsonNode, ParseLimits, parse};
 
-use super::{Include, Recipe, RecipeBook, RecipeFile, directory, shell_name};
+use super::{CallValues, Expansion, Include, Recipe, RecipeBook, RecipeFile, directory, shell_name};
 
 /// Keys of a file and of a task that run nothing.
 const PLAIN: [&str; 30] = [
@@ -46,7 +47,13 @@ const HERE: [&str; 3] = ["ROOT_DIR", "TASKFILE_DIR", "USER_WORKING_DIR"];
 /// What the files of one call of task say.
 #[derive(Debug, Default)]
 pub(super) struct Taskfile {
-    values: BTreeMap<String, Option<String>>,
+    /// Several values depend on the task.
+    values: BTreeMap<String, BTreeSet<String>>,
+    /// The variables with values that are not known.
+    unknown: BTreeSet<String>,
+    /// Those that the command sets, which only a task replaces.
+    fixed: BTreeSet<String>,
+    work: Expansion,
     tasks: Vec<Task>,
     always: Vec<(usize, String)>,
     includes: Vec<(usize, Include)>,
@@ -68,11 +75,18 @@ struct Task {
 
 impl Taskfile {
     /// Reads the files. One that is not YAML is open.
-    pub(super) fn read(files: &[RecipeFile]) -> Self {
+    pub(super) fn read(files: &[RecipeFile], values: &CallValues) -> Self {
         let mut made = Self::default();
         for name in HERE {
             let here = files.first().map(|file| directory(&file.path).to_owned());
-            made.values.insert(name.to_owned(), here);
+            made.values.insert(name.to_owned(), here.into_iter().collect());
+        }
+        for (name, value) in &values.environment {
+            made.variable(name, value.clone());
+        }
+        for (name, value) in &values.assignments {
+            made.variable(name, Some(value.clone()));
+            made.fixed.insert(name.clone());
         }
         for (number, file) in files.iter().enumerate() {
             let text = file.text();
@@ -95,16 +109,19 @@ impl Taskfile {
         let plain = |key: &str| PLAIN.contains(&key) || matches!(key, "version" | "tasks" | "interval");
         let members = root.members().unwrap_or_default();
         self.is_open |= members.is_empty() || !members.iter().all(|member| plain(member.key()));
-        for key in ["vars", "env"] {
-            self.variables(number, root.get(key));
-        }
+        let fixed = self.fixed.clone();
+        self.variables(number, root.get("vars"), &fixed);
+        self.variables(number, root.get("env"), &fixed);
+        self.exported(number, root.get("env"));
         self.environments.extend(strings(root.get("dotenv")));
         for include in root.get("includes").and_then(JsonNode::members).unwrap_or_default() {
             let node = include.node();
             let path = node.as_str().or_else(|| node.get("taskfile").and_then(JsonNode::as_str));
-            let is_open = path.is_some_and(|path| path.contains("{{"));
-            let include = |path: &str| {
-                if is_open { Include::Open(path.to_owned()) } else { Include::File(path.to_owned()) }
+            let is_optional = node.get("optional").is_some();
+            let include = |path: &str| match path.to_owned() {
+                path if path.contains("{{") || path.contains("://") => Include::Open(path),
+                path if is_optional => Include::File(path),
+                path => Include::Required(path),
             };
             self.includes.extend(path.map(|path| (number, include(path))));
         }
@@ -114,15 +131,35 @@ impl Taskfile {
         }
     }
 
-    /// Takes the values of variables. A name with several values is not known.
-    fn variables(&mut self, number: usize, node: Option<&JsonNode<'_>>) {
+    /// Takes the values of variables, without those that the command replaces.
+    fn variables(&mut self, number: usize, node: Option<&JsonNode<'_>>, replaced: &BTreeSet<String>) {
         for member in node.and_then(JsonNode::members).unwrap_or_default() {
             let shell = member.node().get("sh").and_then(JsonNode::as_str);
             self.always.extend(shell.map(|text| (number, text.to_owned())));
-            let value =
-                member.node().as_str().map(str::to_owned).or_else(|| shell.map(|text| format!("$({text})")));
-            let same = self.values.get(member.key()).is_none_or(|before| *before == value);
-            self.values.insert(member.key().to_owned(), value.filter(|_| same));
+            if !replaced.contains(member.key()) {
+                self.variable(member.key(), text_of(member.node()));
+            }
+        }
+    }
+
+    fn variable(&mut self, name: &str, value: Option<String>) {
+        if let Some(value) = value {
+            self.values.entry(name.to_owned()).or_default().insert(value);
+        } else {
+            self.unknown.insert(name.to_owned());
+        }
+    }
+
+    /// Takes the variables of the environment that load code, as commands.
+    fn exported(&mut self, number: usize, node: Option<&JsonNode<'_>>) {
+        for member in node.and_then(JsonNode::members).unwrap_or_default() {
+            let name = member.key();
+            self.is_open |= name == "PATH";
+            if loads_code(name) {
+                let value = text_of(member.node());
+                self.is_open |= value.is_none();
+                self.always.push((number, format!("export {name}={}", value.unwrap_or_default())));
+            }
         }
     }
 
@@ -132,9 +169,9 @@ impl Taskfile {
         let members = node.members().unwrap_or_default();
         task.is_open = name.contains('*') || !members.iter().all(|member| PLAIN.contains(&member.key()));
         task.directory = node.get("dir").and_then(JsonNode::as_str).map(str::to_owned);
-        for key in ["vars", "env"] {
-            self.variables(file, node.get(key));
-        }
+        self.variables(file, node.get("vars"), &BTreeSet::new());
+        self.variables(file, node.get("env"), &BTreeSet::new());
+        self.exported(file, node.get("env"));
         self.environments.extend(strings(node.get("dotenv")));
         if members.is_empty() {
             self.commands(node, &mut task);
@@ -162,7 +199,7 @@ impl Taskfile {
             match member.key() {
                 "cmd" | "sh" | "defer" => self.commands(member.node(), task),
                 "task" => task.needs.extend(member.node().as_str().map(str::to_owned)),
-                "vars" => self.variables(task.file, Some(node).and_then(|node| node.get("vars"))),
+                "vars" => self.variables(task.file, Some(member.node()), &BTreeSet::new()),
                 "msg" | "silent" | "ignore_error" | "platforms" | "set" | "shopt" => {}
                 _ => task.is_open = true,
             }
@@ -171,13 +208,17 @@ impl Taskfile {
 
     /// Returns a line with the values of its variables.
     fn expanded(&self, line: &str, depth: usize) -> Option<String> {
+        self.work.spend(line.len())?;
         let mut parts = line.split("{{");
         let mut out = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             let (name, after) = part.split_once("}}")?;
             let name = name.trim_matches(['-', ' ']).strip_prefix('.').filter(|name| shell_name(name))?;
             let value = match self.values.get(name) {
-                Some(value) if depth < 20 => self.expanded(value.as_ref()?, depth.saturating_add(1))?,
+                _ if self.unknown.contains(name) => return None,
+                Some(values) if depth < 20 => {
+                    self.expanded(self.work.value(values)?, depth.saturating_add(1))?
+                }
                 Some(_) => return None,
                 None => format!("${{{name}}}"),
             };
@@ -209,6 +250,7 @@ impl RecipeBook for Taskfile {
             if !seen.insert(name.clone()) {
                 continue;
             }
+            self.work.spend(self.tasks.len())?;
             let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.names.contains(&name)).collect();
             // It can be a task of an included file, or have a name with a pattern.
             let is_elsewhere = !self.includes.is_empty() || self.tasks.iter().any(|task| task.is_open);
@@ -233,11 +275,31 @@ impl RecipeBook for Taskfile {
         Some(found)
     }
 
-    fn all_lines(&self, file: usize) -> Vec<String> {
-        let texts = self.texts.iter().filter(|(number, _)| *number == file);
-        let shown = |text: &String| self.expanded(text, 0).unwrap_or_else(|| text.clone());
-        texts.map(|(_, text)| shown(text)).collect()
+    fn is_exhausted(&self) -> bool {
+        self.work.is_exhausted()
     }
+
+    fn all_lines(&self, file: usize) -> Vec<String> {
+        let exports = self.always.iter().filter(|(_, text)| text.starts_with("export "));
+        let texts = self.texts.iter().chain(exports).filter(|(number, _)| *number == file);
+        let shown = |(_, text): &(usize, String)| {
+            let mut lines = match self.expanded(text, 0) {
+                Some(text) => BTreeSet::from([text]),
+                None => self.work.of_each_choice(|| self.expanded(text, 0)),
+            };
+            if lines.is_empty() {
+                lines.insert(text.clone());
+            }
+            lines
+        };
+        texts.flat_map(shown).collect()
+    }
+}
+
+/// Returns the text of a variable, with that of a shell as its output.
+fn text_of(node: &JsonNode<'_>) -> Option<String> {
+    let shell = node.get("sh").and_then(JsonNode::as_str).map(|text| format!("$({text})"));
+    node.as_str().map(str::to_owned).or(shell)
 }
 
 /// Returns the texts of a list, or the only one.
@@ -253,7 +315,10 @@ mod tests {
 
     fn recipes(tasks: &str, name: &str) -> Option<String> {
         let file = RecipeFile::of_text("/p/Taskfile.yml", &format!("version: '3'\n{tasks}"));
-        let lines = Taskfile::read(&[file]).recipes(name)?.into_iter().flat_map(|recipe| recipe.lines);
+        let lines = Taskfile::read(&[file], &CallValues::default())
+            .recipes(name)?
+            .into_iter()
+            .flat_map(|recipe| recipe.lines);
         Some(lines.collect::<Vec<_>>().join("; "))
     }
 
@@ -267,6 +332,7 @@ mod tests {
             ("tasks:\n    lint: sh x.sh\n", "sh x.sh"),
             ("tasks: {lint: {deps: [pre], cmd: sh x.sh}, pre: [sh y.sh]}\n", "sh x.sh; sh y.sh"),
             ("vars: {C: sh x.sh}\ntasks:\n  lint:\n    - '{{.C}} {{.CLI_ARGS}}'\n", "sh x.sh ${CLI_ARGS}"),
+            ("env: {BASH_ENV: x.sh}\ntasks: {lint: [sh y.sh]}\n", "export BASH_ENV=x.sh; sh y.sh"),
             (
                 "vars: {C: {sh: sh v.sh}}\ntasks:\n  lint: [{task: a}]\n  a: echo {{.C}}\n",
                 "sh v.sh; echo $(sh v.sh)",

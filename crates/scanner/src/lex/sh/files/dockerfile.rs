@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_types::Part;
+use plugward_types::{Part, hex};
 
 use crate::lex::Lexed;
 use crate::lex::sh::state::flat::FlatText;
@@ -468,16 +468,10 @@ fn unescaped(text: &[u8]) -> Option<(Vec<u8>, usize)> {
         Some(b'r') => b"\r",
         Some(b'b') => b"\x08",
         Some(b'f') => b"\x0C",
-        Some(b'u') => {
-            let digits = rest.get(1..5).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-            let digits = digits.and_then(|digits| core::str::from_utf8(digits).ok());
-            let letter =
-                digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()).and_then(char::from_u32);
-            match letter {
-                Some(letter) => return Some((letter.to_string().into_bytes(), 6)),
-                None => b"u",
-            }
-        }
+        Some(b'u') => match rest.get(1..5).and_then(hex::number).and_then(char::from_u32) {
+            Some(letter) => return Some((letter.to_string().into_bytes(), 6)),
+            None => b"u",
+        },
         Some(_) => rest.get(..1)?,
         None => b"\\",
     };

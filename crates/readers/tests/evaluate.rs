@@ -1,13 +1,13 @@
 //! Programs that are built by hand, and random ones.
 
-use proptest::prelude::*;
+#![expect(clippy::indexing_slicing, reason = "a test fails by a panic")]
 
-use super::{
-    Alternative, Analysis, Call, Constant, Convergence, Evaluation, Language, Name, NamePart, NameUse, Round,
-    Taint, Value, evaluate,
+use plugward_readers::{
+    Alternative, Analysis, Call, CallKind, Constant, Convergence, Evaluation, Language, List, Name, NamePart,
+    NameUse, Node, NodeFlags, NodeId, Obfuscations, Program, ProgramBuilder, Round, ScopeKind, Taint, Value,
+    evaluate,
 };
-use crate::program::{CallKind, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind};
-use crate::view::Obfuscations;
+use proptest::prelude::*;
 
 /// Records facts as lines; `source()` returns tainted data.
 #[derive(Default)]
