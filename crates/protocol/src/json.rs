@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use plugward_types::hex;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use crate::error::{ProtocolError, ProtocolErrorKind, shown};
@@ -56,18 +57,39 @@ fn not_json(error: &serde_json::Error) -> ProtocolErrorKind {
 
 /// What is kept of a value: all of it, or nothing, so that a check of 32 MiB does not need many times as much memory.
 trait Tree: Sized {
+    type Members<'a>: Default;
+
     fn leaf(value: impl FnOnce() -> Value) -> Self;
     fn list(items: Vec<Self>) -> Self;
-    fn object(members: Vec<(Cow<'_, str>, Self)>) -> Self;
+    /// Adds a member, or returns its key if the key is known to occur twice.
+    fn add<'a>(members: &mut Self::Members<'a>, key: Cow<'a, str>, value: Self) -> Option<Cow<'a, str>>;
+    /// Returns the object, or the key that occurs twice.
+    fn object(members: Self::Members<'_>) -> Result<Self, String>;
 }
 
 impl Tree for () {
+    type Members<'a> = Vec<Cow<'a, str>>;
+
     fn leaf(_: impl FnOnce() -> Value) {}
+
     fn list(_: Vec<()>) {}
-    fn object(_: Vec<(Cow<'_, str>, ())>) {}
+
+    fn add<'a>(keys: &mut Vec<Cow<'a, str>>, key: Cow<'a, str>, (): ()) -> Option<Cow<'a, str>> {
+        keys.push(key);
+        None
+    }
+
+    fn object(mut keys: Vec<Cow<'_, str>>) -> Result<(), String> {
+        // Sorted once per object: a search for each key would be quadratic.
+        keys.sort_unstable();
+        let mut pairs = keys.iter().zip(keys.iter().skip(1));
+        pairs.find(|(a, b)| a == b).map_or(Ok(()), |(key, _)| Err(shown(key)))
+    }
 }
 
 impl Tree for Value {
+    type Members<'a> = Map<String, Self>;
+
     fn leaf(value: impl FnOnce() -> Self) -> Self {
         value()
     }
@@ -76,8 +98,16 @@ impl Tree for Value {
         Self::Array(items)
     }
 
-    fn object(members: Vec<(Cow<'_, str>, Self)>) -> Self {
-        Self::Object(members.into_iter().map(|(key, value)| (key.into_owned(), value)).collect())
+    fn add<'a>(members: &mut Map<String, Self>, key: Cow<'a, str>, value: Self) -> Option<Cow<'a, str>> {
+        match members.entry(&*key) {
+            Entry::Occupied(_) => return Some(key),
+            Entry::Vacant(place) => place.insert(value),
+        };
+        None
+    }
+
+    fn object(members: Map<String, Self>) -> Result<Self, String> {
+        Ok(Self::Object(members))
     }
 }
 
@@ -162,20 +192,14 @@ impl<'de, T: Tree> Visitor<'de> for Strict<'_, T> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<T, A::Error> {
         let depth = self.deeper()?;
-        let mut members: Vec<(Cow<'de, str>, T)> = Vec::new();
+        let mut members = T::Members::default();
         while let Some(Key(key)) = access.next_key()? {
-            members.push((key, access.next_value_seed(self.at(depth))?));
+            let value = access.next_value_seed(self.at(depth))?;
+            if let Some(key) = T::add(&mut members, key, value) {
+                return Err(self.fail(ProtocolErrorKind::DuplicateKey { key: shown(&key) }));
+            }
         }
-        // Sorted once per object: a search for each key would be quadratic.
-        members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        let twice = members.windows(2).find_map(|pair| match pair {
-            [(first, _), (second, _)] if first == second => Some(shown(first)),
-            _ => None,
-        });
-        match twice {
-            Some(key) => Err(self.fail(ProtocolErrorKind::DuplicateKey { key })),
-            None => Ok(T::object(members)),
-        }
+        T::object(members).map_err(|key| self.fail(ProtocolErrorKind::DuplicateKey { key }))
     }
 }
 

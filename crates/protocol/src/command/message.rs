@@ -78,8 +78,6 @@ fn plain() -> String {
 pub(crate) struct Log {
     pub(crate) level: String,
     pub(crate) message: String,
-    #[serde(default)]
-    pub(crate) fields: Map<String, Value>,
 }
 
 #[derive(Deserialize)]

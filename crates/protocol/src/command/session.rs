@@ -83,7 +83,7 @@ impl CommandSession {
     fn message(
         &mut self,
         name: &str,
-        message: Map<String, Value>,
+        mut message: Map<String, Value>,
         now: Instant,
         host: &mut dyn HostServices,
     ) -> Result<Option<SessionEvent>, ProtocolError> {
@@ -101,9 +101,15 @@ impl CommandSession {
                 SessionEvent::Print { text, channel, format, language }
             }
             "log" => {
-                let Log { level, message, fields } = fields(name, message)?;
+                // They are moved, because they can be large.
+                let extra = match message.remove("fields").unwrap_or_default() {
+                    Value::Null => Map::new(),
+                    Value::Object(extra) => extra,
+                    _ => return Err(invalid(name, "`fields` is not an object")),
+                };
+                let Log { level, message } = fields(name, message)?;
                 let level = LogLevel::from_name(&level.to_ascii_lowercase()).unwrap_or(LogLevel::Info);
-                SessionEvent::Log { level, message, fields }
+                SessionEvent::Log { level, message, fields: extra }
             }
             "exit" => {
                 let Exit { code, reason } = fields(name, message)?;

@@ -20,6 +20,9 @@ pub(crate) const PARSE_ERROR: i32 = -32700;
 /// The code of an error for a method that does not exist.
 pub(crate) const NO_METHOD: i64 = -32601;
 
+/// The most bytes of an id, many of which can be open.
+const MAX_ID: usize = 256;
+
 /// The id of a request, as its JSON text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Id(String);
@@ -41,7 +44,10 @@ impl Id {
     }
 
     pub(crate) fn of_value(value: &Value) -> Option<Self> {
-        (value.is_string() || value.is_number()).then(|| Self(value.to_string()))
+        (value.is_string() || value.is_number())
+            .then(|| value.to_string())
+            .filter(|id| id.len() <= MAX_ID)
+            .map(Self)
     }
 }
 
@@ -109,7 +115,8 @@ impl Message {
 
     fn of_members(text: &str) -> Result<Self, ProtocolError> {
         let members: Members<'_> = json::read(text).map_err(|error| invalid(&error.to_string()))?;
-        let id = members.id.map(|id| Id::read(id).ok_or_else(|| invalid("`id` is not a string or number")));
+        let id =
+            members.id.map(|id| Id::read(id).ok_or_else(|| invalid("`id` is not a short string or number")));
         let params = members.params.map(one_line);
         match (id.transpose()?, members.method) {
             (Some(id), Some(method)) => {

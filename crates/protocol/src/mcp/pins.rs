@@ -192,19 +192,16 @@ impl OfferDiff {
     }
 
     fn text(&self) -> String {
-        let parts: Vec<String> = ItemState::ALL
-            .iter()
-            .flat_map(|state| ItemKind::ALL.map(|kind| (*state, kind)))
-            .filter_map(|(state, kind)| {
-                let count = self.items.iter().filter(|item| (item.state, item.kind) == (state, kind)).count();
-                (count > 0).then(|| format!("{} {}", counted(kind, count), verb(state, count)))
-            })
-            .collect();
-        let (pinned, old) = (if self.items.len() == 1 { "it was" } else { "they were" }, ItemState::New);
-        let since = if self.items.iter().any(|item| item.state != old) {
-            format!(" since {pinned} pinned")
-        } else {
-            String::new()
+        let groups = ItemState::ALL.iter().flat_map(|state| ItemKind::ALL.map(|kind| (*state, kind)));
+        let parts = groups.filter_map(|(state, kind)| {
+            let count = self.items.iter().filter(|item| (item.state, item.kind) == (state, kind)).count();
+            (count > 0).then(|| part(state, kind, count))
+        });
+        let parts: Vec<String> = parts.collect();
+        let since = match &*self.items {
+            items if items.iter().all(|item| item.state == ItemState::New) => "",
+            [item] if item.kind != ItemKind::Instructions => " since it was pinned",
+            _ => " since they were pinned",
         };
         let mut names: Vec<String> = self.items.iter().take(MAX_NAMES).map(ItemDiff::shown).collect();
         if self.items.len() > MAX_NAMES {
@@ -229,20 +226,18 @@ impl ItemDiff {
     }
 }
 
-fn verb(state: ItemState, count: usize) -> &'static str {
-    match (state, count) {
-        (ItemState::Changed, _) => "changed",
-        (ItemState::Added, 1) => "was added",
-        (ItemState::Added, _) => "were added",
-        (ItemState::New, 1) => "is not pinned",
-        (ItemState::New, _) => "are not pinned",
-    }
-}
-
-fn counted(kind: ItemKind, count: usize) -> String {
-    match (kind, count) {
-        (ItemKind::Instructions, _) => "instructions".to_owned(),
-        (_, 1) => format!("1 {kind}"),
-        (_, _) => format!("{count} {kind}s"),
-    }
+fn part(state: ItemState, kind: ItemKind, count: usize) -> String {
+    let (subject, is_one) = match (kind, count) {
+        (ItemKind::Instructions, _) => (kind.to_string(), false),
+        (_, 1) => (format!("1 {kind}"), true),
+        (_, _) => (format!("{count} {kind}s"), false),
+    };
+    let verb = match state {
+        ItemState::Changed => "changed",
+        ItemState::Added if is_one => "was added",
+        ItemState::Added => "were added",
+        ItemState::New if is_one => "is not pinned",
+        ItemState::New => "are not pinned",
+    };
+    format!("{subject} {verb}")
 }

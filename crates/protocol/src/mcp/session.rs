@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::error::{ProtocolError, ProtocolErrorKind};
 use crate::json;
@@ -18,6 +19,10 @@ use crate::mcp::state::{Judgment, OwnRequest, Phase, ProxyStep};
 
 /// How many requests may be without an answer. A server that does not answer must not fill the memory.
 const MAX_OPEN: usize = 10_000;
+
+/// How many requests may wait for the judgment, and their bytes.
+const MAX_WAITING: usize = 1000;
+const MAX_WAITING_BYTES: usize = 32 << 20;
 
 /// The proxy between a host and an MCP server.
 ///
@@ -101,7 +106,7 @@ impl ProxySession {
         }
         let is_used =
             self.open.contains_key(&request.id) || self.waiting.iter().any(|other| other.id == request.id);
-        if request.id.is_own() || is_used || self.open.len().saturating_add(self.waiting.len()) >= MAX_OPEN {
+        if request.id.is_own() || is_used || self.open.len() >= MAX_OPEN {
             return refuse(INVALID_REQUEST, "the id is in use, or too many requests are open");
         }
         match &self.phase {
@@ -113,23 +118,13 @@ impl ProxySession {
                 refuse(INVALID_REQUEST, "the session is being initialized")
             }
             Phase::Opening(_) | Phase::Ended(_) => {
-                self.waiting.push(request);
-                Vec::new()
+                enqueue(&mut self.waiting, request).map(ProxyStep::ToHost).into_iter().collect()
             }
         }
     }
 
     fn host_notification(&mut self, method: &str, params: Option<&str>) -> Vec<ProxyStep> {
-        #[derive(Deserialize)]
-        struct Cancelled {
-            #[serde(rename = "requestId")]
-            request: serde_json::Value,
-        }
-        if method == "notifications/cancelled" {
-            let cancelled = params.and_then(|params| json::read::<Cancelled>(params).ok());
-            let Some(id) = cancelled.and_then(|cancelled| Id::of_value(&cancelled.request)) else {
-                return Vec::new();
-            };
+        if let Some(id) = cancelled(method, params) {
             self.waiting.retain(|request| request.id != id);
             if self.open.remove(&id).is_none() {
                 return Vec::new();
@@ -156,6 +151,12 @@ impl ProxySession {
             _ if matches!(self.phase, Phase::Ended(_)) => Vec::new(),
             Message::Request(request) => self.server_request(request),
             Message::Notification { method, params } => {
+                if let Some(id) = cancelled(&method, params.as_deref()) {
+                    self.held.retain(|request| request.id != id);
+                    if !self.asked.remove(&id) {
+                        return Vec::new();
+                    }
+                }
                 // The host has not seen a list yet.
                 let is_early = !matches!(self.phase, Phase::Open);
                 if matches!(self.phase, Phase::Start) || (is_early && method.ends_with("/list_changed")) {
@@ -194,15 +195,11 @@ impl ProxySession {
             return vec![ProxyStep::ToServer(answer(&request.id, Ok("{}")))];
         }
         let waits = self.held.iter().any(|other| other.id == request.id);
-        if waits
-            || self.asked.contains(&request.id)
-            || self.asked.len().saturating_add(self.held.len()) >= MAX_OPEN
-        {
+        if waits || self.asked.contains(&request.id) || self.asked.len() >= MAX_OPEN {
             return vec![ProxyStep::ToServer(error(Some(&request.id), INVALID_REQUEST, "the id is in use"))];
         }
         if !is_answered {
-            self.held.push(request);
-            return Vec::new();
+            return enqueue(&mut self.held, request).map(ProxyStep::ToServer).into_iter().collect();
         }
         self.ask_host(request)
     }
@@ -268,12 +265,19 @@ impl ProxySession {
         }
     }
 
-    /// Handles the end of the server's output. Requests without an answer get an error.
+    /// Handles the end of the server's output. Requests without an answer get an error. Before the judgment it is a failure; after
+    /// it, the exit code of the server counts.
     pub fn server_ended(&mut self) -> Vec<ProxyStep> {
-        if matches!(self.phase, Phase::Ended(_)) {
-            return Vec::new();
+        let fault: ProtocolError = ProtocolErrorKind::ServerEnded.into();
+        match self.phase {
+            Phase::Ended(_) => Vec::new(),
+            Phase::Opening(_) => self.fail(fault),
+            Phase::Start | Phase::Open => {
+                let mut steps = self.close(&fault.to_string(), None);
+                steps.retain(|step| matches!(step, ProxyStep::ToHost(_)));
+                steps
+            }
         }
-        self.fail(ProtocolErrorKind::ServerEnded.into())
     }
 
     pub(crate) fn fail(&mut self, fault: ProtocolError) -> Vec<ProxyStep> {
@@ -296,6 +300,28 @@ impl ProxySession {
         let errors = ids.iter().map(|id| ProxyStep::ToHost(error(Some(id), WITHHELD, text)));
         errors.chain([ProxyStep::EndServer(fault)]).collect()
     }
+}
+
+/// Returns the id of the request that a notification cancels. It is not open any more.
+fn cancelled(method: &str, params: Option<&str>) -> Option<Id> {
+    #[derive(Deserialize)]
+    struct Cancelled {
+        #[serde(rename = "requestId")]
+        request: Value,
+    }
+    let params = params.filter(|_| method == "notifications/cancelled")?;
+    Id::of_value(&json::read::<Cancelled>(params).ok()?.request)
+}
+
+/// Adds a request to a queue, or returns an error for its sender if the queue is full.
+fn enqueue(queue: &mut Vec<Request>, request: Request) -> Option<String> {
+    let size = |request: &Request| request.params.as_ref().map_or(0, String::len);
+    let bytes = queue.iter().map(size).fold(size(&request), usize::saturating_add);
+    if queue.len() >= MAX_WAITING || bytes > MAX_WAITING_BYTES {
+        return Some(error(Some(&request.id), INVALID_REQUEST, "too many requests wait"));
+    }
+    queue.push(request);
+    None
 }
 
 /// How long a list may be unanswered while the server waits for the host.

@@ -94,6 +94,8 @@ fn rfd072_log() {
     }
     let message = json!({ "type": "log", "level": "debug", "message": "m", "fields": { "n": 1 } });
     assert_eq!(events(&mut session, &message), [logged(LogLevel::Debug, json!({ "n": 1 }))]);
+    let message = json!({ "type": "log", "level": "debug", "message": "m", "fields": [] });
+    assert_eq!(code(&mut session, &message), "protocol/message");
     assert_eq!(LogLevel::ALL.map(LogLevel::number), [0, 1, 2, 3, 4]);
 }
 

@@ -161,6 +161,20 @@ fn a_name_is_in_the_text_only_if_it_is_plain() {
         text,
         "5 tools are not pinned (ok, dir/read.file-2, tool 3, tool 4, tool 5); run: plugward mcp tools fs"
     );
+    let mixed = [
+        Item::new(ItemKind::Instructions, json!("Use it.")),
+        Item::new(ItemKind::Prompt, json!({ "name": "p" })),
+    ];
+    let mixed = Offer::new(mixed.map(Result::unwrap).into(), ClientCapabilities::default()).unwrap();
+    let old = PinnedSet {
+        items: [("instructions".to_owned(), mixed.set_digest())].into(),
+        capabilities: [].into(),
+    };
+    let text = pins(vec![old]).diff(&mixed).check(NewItemRule::Pin).text("fs").unwrap();
+    assert_eq!(
+        text,
+        "instructions changed, 1 prompt was added since they were pinned (instructions, p); run: plugward mcp tools fs"
+    );
     let many = offer(&["a", "b", "c", "d", "e", "f"].map(|name| tool(name, "")));
     let text = pins(Vec::new()).diff(&many).check(NewItemRule::Ask).text("fs").unwrap();
     assert_eq!(text, "6 tools are not pinned (a, b, c, d, e, …); run: plugward mcp tools fs");
