@@ -139,7 +139,7 @@ impl Out {
     }
 
     /// Writes what a plugin wrote to its standard error. On a terminal, hidden characters are escaped.
-    pub(crate) fn verbatim_error(&self, bytes: &[u8]) {
+    pub(crate) fn verbatim_error(bytes: &[u8]) {
         let mut stderr = io::stderr().lock();
         // A failed write to standard error cannot be reported anywhere.
         let _nowhere_left = if stderr.is_terminal() {

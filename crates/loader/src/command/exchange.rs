@@ -15,6 +15,16 @@ const TICK: Duration = Duration::from_millis(20);
 /// How long the rest of standard error is passed on after the end. A process that left the group can keep it open.
 const REST: Duration = Duration::from_secs(1);
 
+/// How far a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// The plugin was told to shut down.
+    Interrupted,
+    /// The plugin has no more to say.
+    Done,
+}
+
 /// The state of a running session.
 pub(super) struct Exchange {
     session: CommandSession,
@@ -25,8 +35,7 @@ pub(super) struct Exchange {
     at: usize,
     outgoing: VecDeque<String>,
     is_writing: bool,
-    is_done: bool,
-    is_interrupted: bool,
+    phase: Phase,
     has_errors: bool,
     writer: Option<Sender<String>>,
     more_output: Option<Sender<()>>,
@@ -64,8 +73,7 @@ impl Exchange {
             at: 0,
             outgoing: first.into(),
             is_writing: false,
-            is_done: false,
-            is_interrupted: false,
+            phase: Phase::Running,
             has_errors: true,
             writer: Some(writer),
             more_output: Some(more_output),
@@ -79,9 +87,9 @@ impl Exchange {
         clock: &dyn Fn() -> Instant,
         output: &mut dyn SessionOutput,
     ) -> Result<(), SessionError> {
-        while !self.is_done {
+        while self.phase != Phase::Done {
             match self.session.check_deadline(clock()) {
-                Err(_late) if self.is_interrupted => return Ok(()),
+                Err(_late) if self.phase == Phase::Interrupted => return Ok(()),
                 checked => checked?,
             }
             if !self.is_writing
@@ -137,7 +145,9 @@ impl Exchange {
             match event {
                 SessionEvent::Send(message) => self.outgoing.push_back(message),
                 event => {
-                    self.is_done |= matches!(event, SessionEvent::Exit { .. } | SessionEvent::Described(_));
+                    if matches!(event, SessionEvent::Exit { .. } | SessionEvent::Described(_)) {
+                        self.phase = Phase::Done;
+                    }
                     output.event(event)?;
                 }
             }
@@ -161,7 +171,7 @@ impl Exchange {
             Ok(Input::ErrorsEnd) => self.has_errors = false,
             Ok(Input::Written) => self.is_writing = false,
             Ok(Input::Interrupt) => {
-                self.is_interrupted = true;
+                self.phase = Phase::Interrupted;
                 self.outgoing.extend(self.session.shutdown(clock()));
             }
             // The deadline is checked before the next input.
@@ -169,7 +179,7 @@ impl Exchange {
             // The threads have ended, and nobody can interrupt.
             Err(RecvTimeoutError::Disconnected) => {
                 self.session.end()?;
-                self.is_done = true;
+                self.phase = Phase::Done;
             }
         }
         Ok(())
@@ -186,7 +196,7 @@ impl Exchange {
             self.show(events, output)?;
         }
         self.session.end()?;
-        self.is_done = true;
+        self.phase = Phase::Done;
         Ok(())
     }
 

@@ -83,7 +83,7 @@ impl SessionOutput for Printer<'_> {
             SessionEvent::Print { text, channel, .. } if channel == "content" => {
                 return self.out.verbatim(&text);
             }
-            SessionEvent::Print { text, .. } => self.out.verbatim_error(text.as_bytes()),
+            SessionEvent::Print { text, .. } => Out::verbatim_error(text.as_bytes()),
             SessionEvent::Log { level, message, fields } => {
                 if level == LogLevel::Error || self.out.loudness >= 0 {
                     let fields = fields.iter().map(|(key, value)| format!(" {key}={value}"));
@@ -99,7 +99,7 @@ impl SessionOutput for Printer<'_> {
     }
 
     fn errors(&mut self, bytes: &[u8]) {
-        self.out.verbatim_error(bytes);
+        Out::verbatim_error(bytes);
     }
 }
 

@@ -109,20 +109,16 @@ fn agree(
     if !host.interactive {
         return Err(refusal());
     }
-    let digest = found.digest.map(|digest| digest.to_string()).unwrap_or_default();
-    let access = "It runs with your access to files, connections and processes.";
-    let (text, question) = match registry.filter(|_| found.source == CommandSource::Registry) {
-        Some(loaded) => {
-            (format!("{} {access}", explanation(&loaded.registry, &found.name)), "Install and run it?")
-        }
-        None => {
-            let directory =
-                found.directory.as_deref().map(Utf8Path::new).unwrap_or_else(|| Utf8Path::new(""));
-            let file = directory.join(found.file.as_deref().unwrap_or_default());
-            let name = line(&found.name);
-            (format!("{name} is {} ({digest}). {access}", line(file.as_str())), "Run it this time?")
-        }
+    let listed = registry.filter(|_| found.source == CommandSource::Registry);
+    let (text, question) = if let Some(loaded) = listed {
+        (explanation(&loaded.registry, &found.name), "Install and run it?")
+    } else {
+        let directory = Utf8Path::new(found.directory.as_deref().unwrap_or_default());
+        let file = directory.join(found.file.as_deref().unwrap_or_default());
+        let digest = found.digest.map(|digest| digest.to_string()).unwrap_or_default();
+        (format!("{} is {} ({digest}).", line(&found.name), line(file.as_str())), "Run it this time?")
     };
+    let text = format!("{text} It runs with your access to files, connections and processes.");
     if prompt::confirm(&text, question, host, out)? { Ok(InstallConsent::Given) } else { Err(refusal()) }
 }
 
