@@ -225,6 +225,13 @@ fn rfd077_official_runs_and_third_party_asks() {
     let (exit, _, text) = run_on_a_terminal(command, &["y\n"], |_, _| {});
     assert_eq!((exit, machine.starts()), (7, 1), "{text}");
     assert_eq!(text.matches("[y]es, [N]o").count(), 1, "one question for both: {text}");
+    assert!(text.contains("hello is not an official plugin"), "{text}");
+    // An official plugin asks if the settings say so.
+    let (machine, _) = Machine::listed("\"official\":true");
+    let command = machine.command(&["--cfg", "plugins.command.hello.run=ask", "command", "run", "hello"]);
+    let (exit, _, text) = run_on_a_terminal(command, &["n\n"], |_, _| {});
+    assert_eq!((exit, machine.starts()), (3, 0), "{text}");
+    assert!(text.contains("hello is an official plugin"), "{text}");
 }
 
 #[test]
