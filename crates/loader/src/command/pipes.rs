@@ -31,7 +31,7 @@ pub(super) enum Input {
 pub struct SessionInterrupt(Sender<Input>);
 
 impl SessionInterrupt {
-    /// Tells the plugin to shut down; a second call kills it. Returns `false` if the session is over.
+    /// Asks the plugin to shut down; a second call kills it. Returns `false` if the session is over.
     #[must_use]
     pub fn send(&self) -> bool {
         self.0.send(Input::Interrupt).is_ok()
