@@ -46,7 +46,8 @@ fn main() -> ExitCode {
     // Without the handler, an interrupt still ends the program, but by a signal instead of exit code 130.
     ctrlc::set_handler(|| {
         // An open question handles the interrupt itself, so that the earlier answers are stored.
-        if prompt::interrupt() {
+        // A running plugin is shut down first.
+        if prompt::interrupt() || verbs::command::interrupt() {
             return;
         }
         verbs::hook::end_running();
@@ -158,6 +159,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Ledger { what } => verbs::ledger::run(what, host, out),
         Verb::Hook { verb } => verbs::hook::run(verb, host, out),
         Verb::Gate { verb } => verbs::gate::run(verb, host, out),
+        Verb::Command { verb } => verbs::command::run(verb, host, out),
         Verb::Which(args) => verbs::which::run(args, host, out),
         Verb::Install(args) => verbs::install::install(args, host, out),
         Verb::Update(args) => verbs::install::update(args, host, out),

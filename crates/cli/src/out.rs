@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use anstyle::{AnsiColor, Style};
+use plugward_loader::escape::block;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::output_file;
@@ -32,6 +33,11 @@ pub(crate) const FAINT: Style = Style::new().dimmed();
 /// Styles text. The output stream removes the style if color is off.
 pub(crate) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
+}
+
+/// Escapes hidden characters but line breaks and tabs, which lay out a text.
+pub(crate) fn visible(text: &str) -> String {
+    text.split('\t').map(block).collect::<Vec<_>>().join("\t")
 }
 
 /// Whether a user sees standard error.
@@ -114,6 +120,33 @@ impl Out {
             }
             other => other,
         }
+    }
+
+    /// Writes the text of a plugin as it is, at once. On a terminal, hidden characters are escaped.
+    pub(crate) fn verbatim(&mut self, text: &str) -> io::Result<()> {
+        if io::stdout().is_terminal() || self.to_file.is_some() || self.reader == Reader::Gone {
+            return self.result(&visible(text));
+        }
+        // Not through the stream of `result`, which would remove what looks like a style.
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.reader = Reader::Gone;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Writes what a plugin wrote to its standard error. On a terminal, hidden characters are escaped.
+    pub(crate) fn verbatim_error(bytes: &[u8]) {
+        let mut stderr = io::stderr().lock();
+        // A failed write to standard error cannot be reported anywhere.
+        let _nowhere_left = if stderr.is_terminal() {
+            stderr.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes())
+        } else {
+            stderr.write_all(bytes)
+        };
     }
 
     /// Prints a diagnostic to standard error, unless `-q`; an error is printed even then.

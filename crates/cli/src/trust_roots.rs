@@ -10,7 +10,7 @@ use plugward_loader::{
     trust_root_notice,
 };
 
-use crate::args::Verb;
+use crate::args::{CommandVerb, Verb};
 use crate::diagnostic::Location;
 use crate::failure::Failure;
 use crate::host;
@@ -112,6 +112,7 @@ pub(crate) fn refuse(verb: &Verb) -> Result<(), Failure> {
         | Verb::Man => return Ok(()),
         Verb::List(args) => args.hosts.project.as_deref(),
         Verb::Review(args) => args.hosts.project.as_deref(),
+        Verb::Command { verb: CommandVerb::Run(args) } => args.project.as_deref(),
         _ => None,
     };
     refuse_in(named)

@@ -132,6 +132,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("session/command", "write one of the commands in `plugward session --help`"),
     ("session/line", "write one command per line, as UTF-8 text of at most 64 KiB"),
     ("session/plugin", "write the id of a plugin, as `list` prints it"),
+    ("launch/digest", "find out what changed the file after it was checked; nothing was started"),
     ("mint/no-record", "provide a state directory for the ledger; no plugin loads without a record"),
     #[cfg(not(feature = "minisign"))]
     ("lock/signer", "build with the feature `minisign`, or remove `lock.signers` from your settings"),
@@ -182,6 +183,8 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_hooks::CODES,
         plugward_lifecycle::CODES,
         plugward_deep_audit::CODES,
+        plugward_launch::CODES,
+        plugward_protocol::CODES,
     ]
     .concat();
     all.sort_unstable();
@@ -213,6 +216,9 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
         "tree/",
     ];
     let mut all = reasons();
-    all.retain(|(code, _)| *code == "audit/risk" || gates.iter().any(|gate| code.starts_with(gate)));
+    all.retain(|row| {
+        let is_of_gate = gates.iter().any(|gate| row.0.starts_with(gate));
+        row.0 == "audit/risk" || (is_of_gate && !plugward_protocol::CODES.contains(row))
+    });
     all
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod codes;
+mod command;
 mod contents;
 mod discovery;
 mod enable;
@@ -17,11 +18,13 @@ pub use plugward_capability as capability;
 pub use plugward_deep_audit as deep_audit;
 pub use plugward_hooks as hook_events;
 pub use plugward_installs as installs;
+pub use plugward_launch as launch;
 pub use plugward_ledger as ledger;
 pub use plugward_lifecycle as lifecycle;
 pub use plugward_manifest as manifest;
 pub use plugward_pinstore as pinstore;
 pub use plugward_policy as policy;
+pub use plugward_protocol as protocol;
 pub use plugward_redact as redact;
 pub use plugward_registry as registry;
 pub use plugward_sandbox_path as sandbox_path;
@@ -34,6 +37,9 @@ pub use plugward_types::{
     escape, hex, nearest,
 };
 
+pub use command::{
+    CheckedProgram, ProgramError, SessionEnd, SessionError, SessionInterrupt, SessionOutput, SessionPipes,
+};
 pub use contents::audit::audited_bytes;
 pub use contents::closure_facts::closure_paths;
 pub use contents::hash::sha256;

@@ -31,6 +31,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("registry/disk", "free disk space or fix the permissions of the data directory, then try again"),
     ("registry/entry", "tell the registry; the entry is ignored"),
     ("registry/kept", "check the network; the last good copy of the registry is used"),
+    ("registry/kind", "update plugward: this version dispatches entries of the kind `command` only"),
     ("registry/length", "try again: the download ended early"),
     ("registry/network", "check the URL and the network, then try again"),
     ("registry/no-binary", "build the plugin from source: the registry has no file for this platform"),
@@ -99,6 +100,7 @@ impl RegistryError {
             RegistryErrorKind::State(error) => (error.code(), 1),
             RegistryErrorKind::NoRegistry | RegistryErrorKind::Url { .. } => ("registry/none", 2),
             RegistryErrorKind::Unknown { .. } => ("registry/unknown", 2),
+            RegistryErrorKind::Kind { .. } => ("registry/kind", 2),
             RegistryErrorKind::NoBinary { .. } => ("registry/no-binary", 2),
             RegistryErrorKind::AlreadyInstalled { .. } => ("registry/already-installed", 2),
             RegistryErrorKind::Requires { .. } => ("registry/requires", 2),
@@ -199,6 +201,9 @@ pub enum RegistryErrorKind {
     /// No source knows the name.
     #[error("unknown command plugin: {}", line(name))]
     Unknown { name: String, nearest: Option<String> },
+    /// The entry is a group, or has a kind that is reserved or unknown.
+    #[error("{name} is not a command: the registry lists it as `{}`", line(kind))]
+    Kind { name: String, kind: String },
     /// The registry has no file for this platform.
     #[error("the registry has no executable of {name} for {target}")]
     NoBinary { name: String, target: String },

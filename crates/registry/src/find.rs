@@ -139,12 +139,13 @@ impl CommandHost<'_> {
         };
         let mut receipts = None;
         let mut no_binary = None;
+        let mut no_command = None;
         for count in (1..=count).rev() {
             let words = words.part(..count);
             let (name, joined) = (words.join(" "), words.join("-"));
-            let entry = registry
-                .and_then(|registry| registry.named(&name))
-                .filter(|entry| entry.kind == CommandKind::Command);
+            let named = registry.and_then(|registry| registry.named(&name));
+            let entry = named.filter(|entry| entry.kind == CommandKind::Command);
+            no_command = no_command.or_else(|| named.filter(|entry| entry.kind != CommandKind::Command));
             let mut id = entry.map_or(&*joined, |entry| &entry.id);
             // The denial comes before everything that is read. A file on the path has the joined words as its id.
             if let Some(id) = [id, &joined].into_iter().find(|id| self.is_denied(id)) {
@@ -182,6 +183,8 @@ impl CommandHost<'_> {
         let name = words.head(count.max(1)).join(" ");
         let reason = if let Some(entry) = no_binary {
             self.no_binary(entry)
+        } else if let Some(entry) = no_command {
+            entry.not_a_command()
         } else {
             let installed = receipts.iter().flatten().map(|receipt| receipt.name.as_str());
             let listed = registry.into_iter().flat_map(Registry::entries).map(|entry| entry.name.as_str());

@@ -9,7 +9,7 @@ use crate::download::{BINARY_BYTES, Fetch, download};
 use crate::error::{RegistryError, RegistryErrorKind};
 use crate::host::CommandHost;
 use crate::names::is_command_id;
-use crate::registry::{CommandBinary, Registry, RegistryEntry};
+use crate::registry::{CommandBinary, CommandKind, Registry, RegistryEntry};
 use crate::store::{CommandStore, InstallReceipt, STAGE, open_failed};
 use crate::verify::{FileHasher, HashingFile, PinnedChecksum};
 
@@ -113,7 +113,7 @@ impl CommandStore {
     /// Installs the plugin with a command name or id.
     ///
     /// # Errors
-    /// `policy/denied`, `policy/revoked`, `registry/unknown`, `/no-binary`, `/already-installed`, `/requires`, and
+    /// `policy/denied`, `policy/revoked`, `registry/unknown`, `/kind`, `/no-binary`, `/already-installed`, `/requires`, and
     /// `policy/ask` for a third-party plugin without consent; those of the download; `registry/digest`,
     /// `policy/checksum`; `registry/disk`, `registry/receipts` and those of the file lock.
     ///
@@ -341,10 +341,13 @@ fn known<'r>(registry: &'r Registry, name: &str) -> Result<&'r RegistryEntry, Re
     })
 }
 
-/// Returns the rules of a plugin, unless they deny it.
+/// Returns the rules of a plugin, unless they deny it or it is not a command.
 fn allowed(host: &CommandHost<'_>, entry: &RegistryEntry) -> Result<CommandRules, RegistryError> {
     if host.is_denied(&entry.id) {
         return Err(RegistryErrorKind::Denied { id: entry.id.clone() }.into());
+    }
+    if entry.kind != CommandKind::Command {
+        return Err(entry.not_a_command().into());
     }
     Ok((host.rules)(&entry.id))
 }

@@ -112,6 +112,11 @@ impl RegistryEntry {
         let of = |target: &String| self.binaries.iter().find(|binary| binary.target == *target);
         targets.iter().find_map(of).filter(|_| self.kind == CommandKind::Command)
     }
+
+    /// Returns the error for an entry of another kind than a command.
+    pub(crate) fn not_a_command(&self) -> RegistryErrorKind {
+        RegistryErrorKind::Kind { name: self.name.clone(), kind: self.kind.name().to_owned() }
+    }
 }
 
 /// The valid entries of a registry file, by command name.

@@ -21,7 +21,10 @@ pub(crate) use change::{
     LedgerVerifyArgs, LockArgs, RedactArgs, ReviewedArgs, RevokeArgs, SuppressArgs, UnrevokeArgs,
     UnsuppressArgs,
 };
-pub(crate) use commands::{CommandNameArgs, PinArgs, RegistryVerb, UpdateArgs, WhichArgs};
+pub(crate) use commands::{
+    CommandDescribeArgs, CommandNameArgs, CommandRunArgs, CommandVerb, PinArgs, RegistryVerb, UpdateArgs,
+    WhichArgs,
+};
 pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};
 pub(crate) use gate::{GateArgs, GateVerb};
 pub(crate) use hooks::{FireFormat, HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
@@ -224,6 +227,13 @@ pub(crate) enum Verb {
     Gate {
         #[command(subcommand)]
         verb: GateVerb,
+    },
+    /// Run a command plugin, or print what it says about itself
+    #[command(after_help = "Examples:\n  plugward command run serve web   # run the plugin\n  \
+                            plugward command describe serve  # name, version, help")]
+    Command {
+        #[command(subcommand)]
+        verb: CommandVerb,
     },
     /// Show which file a command plugin is, and start nothing
     #[command(

@@ -237,7 +237,7 @@ impl SecretMask {
     }
 }
 
-fn to_json(value: &toml::Value) -> Value {
+pub(crate) fn to_json(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => text.as_str().into(),
         toml::Value::Integer(number) => (*number).into(),

@@ -36,13 +36,14 @@ pub(crate) fn install(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Res
     Ok(0)
 }
 
-/// Returns what a user has to know before a third-party plugin is installed.
-fn explanation(registry: &Registry, name: &str) -> String {
+/// Returns what a user has to know before a plugin of a registry is installed.
+pub(crate) fn explanation(registry: &Registry, name: &str) -> String {
     let Some(entry) = registry.named(name) else { return String::new() };
     let repository = entry.repository.as_ref().map(|url| format!(" Its repository is {}.", line(url)));
     format!(
-        "{} is not an official plugin of {}: {}.{}",
+        "{} is {} official plugin of {}: {}.{}",
         line(&entry.name),
+        if entry.official { "an" } else { "not an" },
         line(registry.url().as_str()),
         line(&entry.description),
         repository.unwrap_or_default()

@@ -4,6 +4,7 @@ pub(crate) mod approve;
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod codes;
+pub(crate) mod command;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod decide;

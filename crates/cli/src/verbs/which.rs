@@ -1,4 +1,4 @@
-//! `plugward which NAME [ARGS…]`: shows which file `run NAME` would start, and starts nothing.
+//! `plugward which NAME [ARGS…]`: shows which file `command run NAME` would start, and starts nothing.
 
 use plugward_loader::policy::RunRule;
 use plugward_loader::registry::{
@@ -113,6 +113,13 @@ fn text(found: &FoundCommand, shown: &Shown<'_>, host: &Host) -> String {
     for (label, value) in rows {
         let Some(value) = value else { continue };
         out.push_str(&format!("  {label:<9} {}\n", line(&value)));
+    }
+    let is_off = matches!(
+        found.reason.as_ref().map(RegistryError::kind),
+        Some(RegistryErrorKind::NotInstalled { .. })
+    );
+    if found.decision != RunDecision::Refuse && !is_off {
+        out.push_str(&format!("To run: plugward command run {}\n", line(&found.name)));
     }
     out
 }

@@ -1,7 +1,7 @@
 //! The program with a pseudo-terminal for its input and its messages.
 
 use std::io::{Read as _, Write as _};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::home::{Home, code};
 
@@ -16,6 +16,15 @@ pub(crate) fn on_a_terminal(
     home: &Home,
     args: &[&str],
     typed: &[&str],
+    act: impl FnMut(&Child, &str) + Send,
+) -> (i32, String, String) {
+    run_on_a_terminal(home.command(args), typed, act)
+}
+
+/// As [`on_a_terminal`], for a command with its own environment.
+pub(crate) fn run_on_a_terminal(
+    mut command: Command,
+    typed: &[&str],
     mut act: impl FnMut(&Child, &str) + Send,
 ) -> (i32, String, String) {
     let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
@@ -25,7 +34,6 @@ pub(crate) fn on_a_terminal(
     let name = rustix::pty::ptsname(&master, Vec::new()).unwrap();
     let slave = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     let mut master = std::fs::File::from(master);
-    let mut command = home.command(args);
     command.stdin(slave.try_clone().unwrap()).stderr(slave).stdout(Stdio::piped());
     let child = command.spawn().unwrap();
     drop(command);
@@ -50,10 +58,10 @@ pub(crate) fn on_a_terminal(
         ];
         let questions: usize = marks.iter().map(|mark| shown.matches(mark).count()).sum();
         let is_asked = shown.ends_with(' ');
+        act(&child, &shown);
         while let Some((_, answer)) = answers.next_if(|(index, _)| is_asked && *index < questions) {
             master.write_all(answer.as_bytes()).unwrap();
         }
-        act(&child, &shown);
     }
     let output = child.wait_with_output().unwrap();
     drop(master);

@@ -64,7 +64,7 @@ impl SealedCopy {
     pub(crate) fn write(snapshot: &Snapshot, shared: &SharedRoots, dir: &Dir) -> Result<Self, SealError> {
         let expected = *snapshot.digest();
         let parent = dir.try_clone()?;
-        let name = new_directory(&parent, &expected)?;
+        let name = new_directory(&parent, &expected.hex())?;
         // Shared directories are reached by relative paths, so the plugin's depth in the copy is the number
         // of levels they go up.
         let ups = shared.contents().map(|(name, _)| up(name)).max().unwrap_or(0);
@@ -141,9 +141,9 @@ fn up(name: &str) -> usize {
     name.split('/').take_while(|part| *part == "..").count()
 }
 
-fn new_directory(parent: &Dir, tree: &TreeDigest) -> io::Result<String> {
-    let mut stem = tree.hex();
-    stem.truncate(16);
+/// Creates a directory with mode 0700, and returns its name, which starts with the digest.
+pub(crate) fn new_directory(parent: &Dir, digest: &str) -> io::Result<String> {
+    let stem: String = digest.chars().take(16).collect();
     for number in 0..COPIES {
         let name = format!("{stem}-{number}");
         match make(parent, &name) {
@@ -213,7 +213,8 @@ fn close(parent: &Dir, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn remove(parent: &Dir, name: &str) -> io::Result<()> {
+/// Removes a directory whose directories can be read-only.
+pub(crate) fn remove(parent: &Dir, name: &str) -> io::Result<()> {
     for path in directories(parent, name)? {
         parent.set_permissions(&path, Permissions::from_mode(0o700))?;
     }

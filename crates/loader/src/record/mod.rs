@@ -7,12 +7,16 @@ mod run;
 pub(crate) mod scrub;
 
 use std::cell::RefCell;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 
 use cap_std::fs::Dir;
 use plugward_capability::{Budgets, Mint, RawWithNetwork, Trail, TrailRules, Workflow, WorkflowId, folds};
+use plugward_launch::LaunchReport;
 use plugward_ledger::{Clock, Durability, Ledger, LedgerEvent, LedgerId, UseOutcome};
+use plugward_manifest::Coverage;
 
-use plugward_types::PluginKey;
+use plugward_types::{Digest, PluginKey};
 
 use crate::record::scrub::SecretScrubber;
 use crate::run::options::CheckMode;
@@ -139,6 +143,46 @@ impl Record {
             State::Failed(failure) => Err(failure.clone()),
             State::Nowhere => Err(nowhere()),
         }
+    }
+
+    /// Records that a program of a plugin is about to start. Returns the number for [`Record::launch_ended`].
+    ///
+    /// # Errors
+    /// [`RecordFailure`] if the ledger cannot be written. The program must then not start.
+    pub fn launch_started(
+        &self,
+        plugin: &str,
+        executable: &str,
+        digest: &Digest,
+        report: &LaunchReport,
+        coverage: Coverage,
+    ) -> Result<u64, RecordFailure> {
+        let State::Open { mint, workflow, .. } = &self.0 else {
+            return Err(self.failure().cloned().unwrap_or_else(nowhere));
+        };
+        let event = LedgerEvent::LaunchStarted {
+            workflow: workflow.as_str().to_owned(),
+            plugin: plugin.to_owned(),
+            executable: executable.to_owned(),
+            digest: digest.to_string(),
+            rung: report.form.as_str().to_owned(),
+            coverage: coverage.code().to_owned(),
+            enforcement: report.held().join(" "),
+        };
+        let receipt =
+            mint.trail().ledger().append(&[event]).map_err(|error| RecordFailure::of_ledger(&error))?;
+        anchor(mint.trail()).map(|()| receipt.first_seq())
+    }
+
+    /// Records the end of a program; without an end, that it did not start.
+    ///
+    /// # Errors
+    /// [`RecordFailure`] if the ledger cannot be written.
+    pub fn launch_ended(&self, launch: u64, end: Option<ExitStatus>) -> Result<(), RecordFailure> {
+        let number = |value: Option<i32>| value.and_then(|value| u64::try_from(value).ok());
+        let exit = number(end.and_then(|end| end.code()));
+        let signal = number(end.and_then(|end| end.signal()));
+        self.note(&[LedgerEvent::LaunchEnded { launch, exit, signal }])
     }
 
     /// Closes a workflow. Capabilities that were minted in it cannot be used any more.

@@ -264,9 +264,11 @@ fn only_commands_with_an_executable_are_dispatched() {
         ("later", b"x", r#", "kind": "robot""#),
     ]);
     for name in ["group", "module", "later"] {
-        assert_eq!(code(&home, &[name]), Some("registry/unknown"), "{name}");
-        assert_eq!(home.install(name, &Memory::of(b"x")).unwrap_err().code(), "registry/no-binary");
+        assert_eq!(code(&home, &[name]), Some("registry/kind"), "{name}");
+        assert_eq!(home.install(name, &Memory::of(b"x")).unwrap_err().code(), "registry/kind");
     }
+    assert_eq!(code(&home, &["later", "x"]), Some("registry/kind"), "the words after it are arguments");
+    assert_eq!(code(&home, &["late"]), Some("registry/unknown"));
     let text = r#"{"other": {"id": "other", "description": "d"}}"#;
     home.registry = Some(crate::support::parse(text));
     let found = home.find(&["other"]).unwrap();
