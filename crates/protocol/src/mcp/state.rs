@@ -16,7 +16,7 @@ pub enum ProxyStep {
     ToServer(String),
     /// Write the line to the host.
     ToHost(String),
-    /// Judge the offer, and call [`ProxySession::judged`] before any other method. The check is what the pins say. If it is
+    /// Judge the offer, and call [`ProxySession::judged`](crate::ProxySession::judged) before any other method. The check is what the pins say. If it is
     /// [`OfferCheck::Pinned`], scan the texts first; without a danger, pin the offer.
     Judge(Offer, OfferCheck),
     /// A later list was withheld for these differences. The session goes on, without calls until a list is as pinned.
