@@ -35,7 +35,7 @@ impl Auditor {
         let no_model = |what: &str| {
             Failure::usage(what)
                 .code("audit/no-model")
-                .help("set audit.client, audit.base_url and audit.model in your own settings")
+                .help("name a server, here or in your own settings: --cfg audit.client=openai --cfg audit.base_url=http://127.0.0.1:11434/v1 --cfg audit.model=NAME")
                 .help("list findings and claims without a model: --static")
         };
         let client = text(SettingId::AuditClient).filter(|client| client != "none");
