@@ -17,6 +17,7 @@ pub use cap_std::fs::Dir;
 pub use plugward_capability as capability;
 pub use plugward_deep_audit as deep_audit;
 pub use plugward_hooks as hook_events;
+pub use plugward_host_modules as host_modules;
 pub use plugward_installs as installs;
 pub use plugward_launch as launch;
 pub use plugward_ledger as ledger;
