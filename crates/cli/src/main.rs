@@ -160,6 +160,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Hook { verb } => verbs::hook::run(verb, host, out),
         Verb::Gate { verb } => verbs::gate::run(verb, host, out),
         Verb::Command { verb } => verbs::command::run(verb, host, out),
+        Verb::Module { verb } => verbs::module::run(verb, host, out),
         Verb::Which(args) => verbs::which::run(args, host, out),
         Verb::Install(args) => verbs::install::install(args, host, out),
         Verb::Update(args) => verbs::install::update(args, host, out),

@@ -191,7 +191,7 @@ impl PluginStart {
 }
 
 /// Returns an error with its causes as a failure.
-fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
+pub(super) fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
     let causes = std::iter::successors(error.source(), |error| error.source());
     Failure::exiting(exit, causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
 }
@@ -214,6 +214,6 @@ fn session_failure(error: &SessionError) -> Failure {
     }
 }
 
-fn not_recorded(failure: &RecordFailure) -> Failure {
+pub(super) fn not_recorded(failure: &RecordFailure) -> Failure {
     Failure::store(failure.to_string()).code(failure.code()).help(failure.help())
 }

@@ -199,13 +199,18 @@ fn hyperagent_members_that_are_not_functions_are_named() {
     std::fs::write(directory.path().join("bad.mjs"), "throw new TypeError('at load')").unwrap();
     let fault = plugin(&node, directory.path(), "./bad.mjs", json!({}), PluginLimits::usual()).unwrap_err();
     assert_eq!(fault.to_string(), "the plugin threw TypeError: at load");
-    let never = PluginLimits { call: Duration::from_millis(300), ..PluginLimits::usual() };
-    let source = "export const createHostFunctions = () => ({ m: { f: () => new Promise(() => {}) } });";
-    std::fs::write(directory.path().join("never.mjs"), source).unwrap();
-    let mut running = plugin(&node, directory.path(), "./never.mjs", json!({}), never).unwrap();
-    let function = running.modules[0].functions()[0].clone();
-    let message = "the plugin of the module failed: host-module/timeout";
-    assert_eq!(running.modules[0].call(&function, &[]), CallResult::Thrown(thrown("Error", message)));
+    let never = PluginLimits { call: Duration::from_secs(2), ..PluginLimits::usual() };
+    // Node ends if nothing can settle a promise; a timer keeps it running.
+    for (before, code) in [("", "host-module/ended"), ("setInterval(() => {}, 1e6);", "host-module/timeout")] {
+        let source = format!(
+            "{before} export const createHostFunctions = () => ({{ m: {{ f: () => new Promise(() => {{}}) }} }});"
+        );
+        std::fs::write(directory.path().join("never.mjs"), source).unwrap();
+        let mut running = plugin(&node, directory.path(), "./never.mjs", json!({}), never).unwrap();
+        let function = running.modules[0].functions()[0].clone();
+        let message = format!("the plugin of the module failed: {code}");
+        assert_eq!(running.modules[0].call(&function, &[]), CallResult::Thrown(thrown("Error", &message)));
+    }
 }
 
 #[test]
