@@ -58,7 +58,7 @@ pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
 pub use gates::settings_findings::SETTINGS_FILE;
 pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
-pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
+pub use hooks::{HookPlugins, HookSealError, add_looked, record_exposures, record_laundered};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, AuditReport, CapabilityReport, Decision, Gate, LockReport, LockState,
