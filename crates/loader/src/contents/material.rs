@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_manifest::json::{ParseLimits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{BaselineError, Baselines, ChangeClass, Classify, Facts, NewBaseline, TreeEntryKind};
-use plugward_tree_lock::Snapshot;
+use plugward_tree_lock::{EntryKind, Snapshot};
 use plugward_types::{Digest, FileRole, Part};
 
 use crate::contents::audit::FileUse;
@@ -124,6 +124,15 @@ impl Material {
             Some(entry) => Some(entry.bytes()),
             None => self.contents.bytes(path).or_else(|| self.closure.bytes_of(path)),
         }
+    }
+
+    pub(crate) fn is_link(&self, path: &str) -> bool {
+        self.snapshot.get(path).is_some_and(|entry| entry.kind() == EntryKind::Link)
+    }
+
+    /// Returns the path of the file inside the plugin that a symlink leads to.
+    pub(crate) fn target(&self, link: &str) -> Option<&str> {
+        self.snapshot.file(link).map(|entry| entry.path())
     }
 
     /// Returns the use and the bytes of each file, by path, or `None` if a file was not scanned.
