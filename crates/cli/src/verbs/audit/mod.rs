@@ -23,7 +23,7 @@ use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::decide::not_stored;
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
-use model::{Auditor, SystemRandom};
+pub(crate) use model::{Auditor, SystemRandom};
 use render::{AuditView, AuditsView, PlanView, Rendering, thousands};
 
 /// The exit codes of several plugins: the first that occurs applies.
