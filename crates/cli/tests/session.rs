@@ -3,6 +3,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "tests start the program, make directories, and stop if they cannot set up"
 )]

@@ -160,10 +160,9 @@ impl Catalog<'_> {
                 let message = format!("the risk is {}, above {}", risk.as_str(), max.as_str());
                 Some(Fault::new("approval/risk", message))
             }
-            refused => Some(Fault::new(
-                refused.code().unwrap_or("approval/rejected"),
-                "the audit advises against the plugin",
-            )),
+            ApproveOutcome::Rejected => {
+                Some(Fault::new("approval/rejected", "the audit advises against the plugin"))
+            }
         };
         self.refresh(out)?;
         Ok(fault.map_or(Ok(()), Err))
