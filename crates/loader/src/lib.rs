@@ -76,7 +76,7 @@ pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use run::rules::policy_of;
 pub use run::trust_root::{TRUST_ROOT, TrustRootFile, refuse_trust_roots, trust_root_notice};
-pub use state::audits::AuditRecords;
+pub use state::audits::{AuditRecords, TreeAudits};
 pub use state::decide::{
     ApprovalRequest, DecisionError, Denied, ReviewedAudit, UserDecision, approve, decide, record_start_over,
     record_stored, static_audit, unapprove,
