@@ -53,13 +53,8 @@ impl sealed::Build for NetScope {
     }
 
     fn value(&self) -> RecordValue {
-        let host = match &self.host {
-            Host::Name(name) => name.clone(),
-            Host::Ip(ip) => ip.to_string(),
-            Host::Subdomains(name) => format!("*.{name}"),
-        };
         RecordValue::object([
-            ("host", RecordValue::Text(host)),
+            ("host", RecordValue::Text(self.host())),
             ("port", RecordValue::Number(u64::from(self.port))),
         ])
     }
@@ -114,6 +109,22 @@ impl NetScope {
             return Err(ScopeError::new(PORT, "network scope", "0", "it is not a port"));
         }
         Ok(Self { host, port })
+    }
+
+    /// Returns the host in its canonical form.
+    #[must_use]
+    pub fn host(&self) -> String {
+        match &self.host {
+            Host::Name(name) => name.clone(),
+            Host::Ip(ip) => ip.to_string(),
+            Host::Subdomains(name) => format!("*.{name}"),
+        }
+    }
+
+    /// Returns the port.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
     }
 
     pub(crate) fn covers(&self, op: &NetOp<'_>) -> bool {

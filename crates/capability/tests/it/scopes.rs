@@ -377,6 +377,18 @@ fn lists_of_names_are_exact() {
 }
 
 #[test]
+fn a_scope_returns_its_parts() {
+    let net = |host| NetScope::new(host, 443).unwrap();
+    assert_eq!((net("API.example.org.").host().as_str(), net("a.b").port()), ("api.example.org", 443));
+    assert_eq!(net("*.example.org").host(), "*.example.org");
+    assert_eq!(net("[2001:db8:0::1]").host(), "2001:db8::1");
+    assert!(EnvScope::new(&["B", "A"]).unwrap().names().eq(["A", "B"]));
+    assert!(ModuleScope::new(&["fs-read"]).unwrap().names().eq(["fs-read"]));
+    let node = SpawnScope::new(ProgramRef::Name("node".into()), &[&["**"]]).unwrap();
+    assert_eq!((node.program(), node.argv()), (&ProgramRef::Name("node".into()), &[vec!["**".to_owned()]][..]));
+}
+
+#[test]
 fn every_kind_has_its_word() {
     for kind in CapabilityKind::ALL {
         assert_eq!(CapabilityKind::from_name(kind.as_str()), Some(kind));
