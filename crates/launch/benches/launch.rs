@@ -14,7 +14,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use plugward_launch::{Access, LaunchSpec, Program, SealCheck, SealedProgram, launch};
+use plugward_launch::{
+    Access, EnforceRule, LaunchCheck, LaunchSpec, Program, SealCheck, SealedProgram, launch,
+};
 use sha2::{Digest as _, Sha256};
 
 const STARTS: usize = 200;
@@ -51,8 +53,11 @@ fn hash(path: &Path) -> [u8; 32] {
     }
 }
 
-fn start(spec: &LaunchSpec<'_>) {
-    let running = launch(spec, Access::User, &mut |_| Ok(())).unwrap();
+fn start(spec: &LaunchSpec<'_>, access: Access<'_>) {
+    let running = match launch(spec, access, EnforceRule::Require, &mut |_| Ok(())).unwrap() {
+        LaunchCheck::Running(running) => running,
+        LaunchCheck::Refused(refusal) => panic!("{refusal:?}"),
+    };
     assert!(running.wait(LIMIT).unwrap());
     assert_eq!(running.end(Duration::ZERO).unwrap().code(), Some(0));
 }
@@ -97,7 +102,7 @@ fn main() {
         directory: "/".to_owned(),
         env: Vec::new(),
     };
-    compare("start of a sealed file, plain spawn", STARTS, || start(&spec), || spawn(&path));
+    compare("start of a sealed file, plain spawn", STARTS, || start(&spec, Access::User), || spawn(&path));
     for size in COPY_SIZES {
         let path = home.path().join(size.to_string());
         let digest = program(&path, size);

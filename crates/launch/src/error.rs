@@ -16,6 +16,8 @@ pub enum LaunchErrorKind {
     Record,
     /// The system did not start the program.
     Exec,
+    /// The launcher did not answer in time, or the host does not call `run_if_launcher` first. Nothing was started.
+    Handshake,
     /// A file could not be copied, or a program could not be waited for.
     Io,
 }
@@ -28,6 +30,7 @@ impl LaunchErrorKind {
             Self::Spec => "launch/spec",
             Self::Record => "launch/record",
             Self::Exec => "launch/exec",
+            Self::Handshake => "launch/handshake",
             Self::Io => "launch/io",
         }
     }

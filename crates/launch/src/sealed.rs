@@ -1,7 +1,7 @@
 //! Programs in sealed memory.
 
 use std::fs::File;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 
 use crate::error::{LaunchError, LaunchErrorKind};
 
@@ -55,6 +55,10 @@ impl SealedProgram {
     #[must_use]
     pub const fn digest(&self) -> &[u8; 32] {
         &self.digest
+    }
+
+    pub(crate) fn memory(&self) -> BorrowedFd<'_> {
+        self.memory.as_fd()
     }
 
     /// Returns the path by which a child process executes the memory file.
