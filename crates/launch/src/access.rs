@@ -11,7 +11,7 @@ use plugward_capability::{
 use plugward_sandbox_path::{FileId, Jail};
 use rustix::fs::{AtFlags, CWD};
 
-use crate::error::{LaunchError, LaunchErrorKind};
+use crate::error::LaunchError;
 
 /// The set of files, ports, variables and programs that a program can use.
 #[derive(Debug, Clone, Copy)]
@@ -71,25 +71,12 @@ const PRIVATE: [(&str, &str); 7] = [
     ("XDG_RUNTIME_DIR", ""),
     ("XDG_STATE_HOME", "/.local/state"),
 ];
-/// Variables that make common programs load code.
-const LOADING: [&str; 13] = [
-    "BASH_ENV",
-    "ENV",
-    "JAVA_TOOL_OPTIONS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "RUBYLIB",
-    "RUBYOPT",
-    "SHELLOPTS",
-];
+/// Variables that make common programs load code, separated by spaces.
+const LOADING: &str = "BASH_ENV ENV JAVA_TOOL_OPTIONS NODE_OPTIONS NODE_PATH PERL5LIB PERL5OPT PYTHONHOME PYTHONPATH \
+    PYTHONSTARTUP RUBYLIB RUBYOPT SHELLOPTS";
 const LOADING_PREFIXES: [&str; 4] = ["BASH_FUNC_", "DYLD_", "GIT_", "LD_"];
 /// Files whose commands run outside of the granted access later.
-const RUN_LATER: [&str; 7] = [".claude", ".codex", ".cursor", ".gemini", ".git", ".mcp.json", ".vscode"];
+const RUN_LATER: &str = ".claude .codex .cursor .gemini .git .mcp.json .vscode";
 /// A message can have 253 handles. Some are those of the program.
 const MOST_FILES: usize = 200;
 
@@ -102,20 +89,27 @@ impl GrantedAccess {
     /// # Errors
     /// `launch/io` if a handle cannot be copied, or if the private directory has no path or one that is not UTF-8.
     pub fn new(tree: Option<BorrowedFd<'_>>, home: OwnedFd) -> Result<Self, LaunchError> {
-        let path = path_of(home.as_fd()).map_err(io_error("read the path of the private directory"))?;
+        let path =
+            path_of(home.as_fd()).map_err(LaunchError::io("read the path of the private directory"))?;
         let values = PRIVATE.iter().map(|(name, end)| ((*name).to_owned(), format!("{path}{end}"))).collect();
-        let mut access = Self {
-            files: vec![(home, Rights::Write)],
-            connect: BTreeSet::new(),
-            listen: BTreeSet::new(),
-            variables: BTreeSet::new(),
-            values,
-            not_enforced: vec!["code that the program creates in memory can run".to_owned()],
-        };
+        let not_enforced = vec!["code that the program creates in memory can run".to_owned()];
+        let mut access = Self { files: vec![(home, Rights::Write)], values, not_enforced, ..Self::base() };
         if let Some(tree) = tree {
             access.add(tree, Rights::Execute)?;
         }
         Ok(access)
+    }
+
+    /// The base list without a private directory, for a start that only reports.
+    pub(crate) const fn base() -> Self {
+        Self {
+            files: Vec::new(),
+            connect: BTreeSet::new(),
+            listen: BTreeSet::new(),
+            variables: BTreeSet::new(),
+            values: BTreeMap::new(),
+            not_enforced: Vec::new(),
+        }
     }
 
     /// Makes the private directory executable, for package runners.
@@ -135,13 +129,13 @@ impl GrantedAccess {
         if place.identity() != format!("{}:{}", id.device(), id.inode()) {
             return Err(LaunchError::spec(format!("not the directory of the grant: `{label}`")));
         }
-        if is_root(id).map_err(io_error("look up the root of the file system"))? {
+        if is_root(id).map_err(LaunchError::io("look up the root of the file system"))? {
             return Err(LaunchError::spec("the root of the file system cannot be granted".to_owned()));
         }
         if grant.scope().access() == Level::Read {
             return self.add(jail.as_fd(), Rights::Read);
         }
-        for name in RUN_LATER {
+        for name in RUN_LATER.split(' ') {
             // What cannot be looked up cannot be reached by the program either.
             if rustix::fs::statat(jail, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                 let text =
@@ -169,7 +163,9 @@ impl GrantedAccess {
     /// `launch/spec` for a variable that makes programs load code.
     pub fn variables(&mut self, grant: &EnvReadCapability) -> Result<(), LaunchError> {
         for name in grant.scope().names() {
-            if LOADING.contains(&name) || LOADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+            if LOADING.split(' ').any(|known| known == name)
+                || LOADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            {
                 return Err(LaunchError::spec(format!(
                     "a variable that loads code cannot be granted: `{name}`"
                 )));
@@ -212,7 +208,7 @@ impl GrantedAccess {
                 "more than {MOST_FILES} files and directories are granted"
             )));
         }
-        let file = file.try_clone_to_owned().map_err(io_error("copy a handle of a grant"))?;
+        let file = file.try_clone_to_owned().map_err(LaunchError::io("copy a handle of a grant"))?;
         self.files.push((file, rights));
         Ok(())
     }
@@ -238,10 +234,6 @@ impl GrantedAccess {
         }
         all
     }
-}
-
-fn io_error(step: &'static str) -> impl FnOnce(io::Error) -> LaunchError {
-    LaunchError::from_io(LaunchErrorKind::Io, step)
 }
 
 fn path_of(directory: BorrowedFd<'_>) -> io::Result<String> {

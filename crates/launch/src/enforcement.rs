@@ -29,13 +29,26 @@ pub struct MissingWord {
 /// A word, the reason why it is missing, and the help.
 type Row = (&'static str, Option<String>, &'static str);
 
-const LANDLOCK_HELP: &str =
+pub(crate) const LANDLOCK_HELP: &str =
     "use Linux 6.7 or later with `landlock` in the `lsm=` list, and a container profile that allows it";
-const SECCOMP_HELP: &str = "use a kernel with seccomp filters, and a container profile that allows them";
-const NAMESPACE_HELP: &str =
+pub(crate) const SECCOMP_HELP: &str =
+    "use a kernel with seccomp filters, and a container profile that allows them";
+pub(crate) const NAMESPACE_HELP: &str =
     "allow user namespaces for this program: see `user.max_user_namespaces` and the container's profile";
 
 impl Facts {
+    /// Nothing is in effect, for one reason.
+    pub(crate) fn nothing(why: &str) -> Self {
+        let fault = || Some(why.to_owned());
+        Self {
+            landlock: 0,
+            landlock_fault: fault(),
+            capabilities_fault: fault(),
+            seccomp_fault: fault(),
+            namespace_fault: fault(),
+        }
+    }
+
     /// Returns the held words and the missing ones, without `bytes`.
     pub(crate) fn words(&self, access: &GrantedAccess) -> (Vec<&'static str>, Vec<MissingWord>) {
         let network = if access.has_network() { self.landlock_below(4) } else { None };
@@ -56,7 +69,7 @@ impl Facts {
     }
 
     /// Returns the reason if Landlock has a lower ABI than a word needs.
-    fn landlock_below(&self, abi: u32) -> Option<String> {
+    pub(crate) fn landlock_below(&self, abi: u32) -> Option<String> {
         if self.landlock >= abi {
             return None;
         }

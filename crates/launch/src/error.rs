@@ -56,6 +56,10 @@ impl LaunchError {
         move |source| Self { kind, message, source: Some(source) }
     }
 
+    pub(crate) fn io(step: &'static str) -> impl FnOnce(io::Error) -> Self {
+        Self::from_io(LaunchErrorKind::Io, step)
+    }
+
     /// Returns the step that failed.
     #[must_use]
     pub const fn kind(&self) -> LaunchErrorKind {

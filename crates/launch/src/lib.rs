@@ -16,6 +16,7 @@ mod launcher {
     /// Does nothing: only Linux has a launcher.
     pub const fn run_if_launcher() {}
 }
+mod probe;
 mod report;
 mod running;
 mod sealed;
@@ -28,6 +29,7 @@ pub use copy::{CopyCheck, copy_program};
 pub use enforcement::MissingWord;
 pub use error::{LaunchError, LaunchErrorKind};
 pub use launcher::run_if_launcher;
+pub use probe::{ProbeResult, ProbeRow, probe};
 pub use report::LaunchReport;
 pub use running::{ProgramLife, RunningProgram};
 pub use sealed::{SealCheck, SealedProgram};

@@ -1,13 +1,12 @@
 //! A started program and its end.
 
-use std::io;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::error::{LaunchError, LaunchErrorKind};
+use crate::error::LaunchError;
 use crate::group::ProcessGroup;
 use crate::report::LaunchReport;
 
@@ -77,7 +76,7 @@ impl RunningProgram {
     /// `launch/io` if the program is not known to the system, because the host ignores SIGCHLD or reaps child
     /// processes that it did not start.
     pub fn wait(&self, limit: Duration) -> Result<bool, LaunchError> {
-        self.group.wait(limit).map_err(failed("wait for the program"))
+        self.group.wait(limit).map_err(LaunchError::io("wait for the program"))
     }
 
     /// Ends the program and its process group: closes stdin, waits, sends TERM, waits, sends KILL.
@@ -100,12 +99,9 @@ impl RunningProgram {
             self.group.signal(Signal::TERM);
             self.wait(grace.saturating_sub(half))?;
         }
-        let status = self.group.kill().and_then(|()| self.child.wait()).map_err(failed("end the program"))?;
+        let status =
+            self.group.kill().and_then(|()| self.child.wait()).map_err(LaunchError::io("end the program"))?;
         self.group.release();
         Ok(status)
     }
-}
-
-fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LaunchError {
-    LaunchError::from_io(LaunchErrorKind::Io, step)
 }

@@ -11,43 +11,21 @@ use rustix::fs::{FileType, Mode, OFlags};
 use super::start::Ports;
 use crate::access::Rights;
 
-/// The files that every program can use. Those that do not exist are left out.
+/// The files that every program can use, separated by spaces. Those that do not exist are left out.
 ///
 /// `/etc` is not read as a whole: it contains passwords and keys that root can read.
-const BASE: [(Rights, &[&str]); 3] = [
-    (Rights::Execute, &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"]),
+const BASE: [(Rights, &str); 3] = [
+    (Rights::Execute, "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /nix/store"),
     (
         Rights::Read,
-        &[
-            "/proc",
-            "/dev/random",
-            "/dev/urandom",
-            "/etc/ca-certificates",
-            "/etc/crypto-policies",
-            "/etc/gai.conf",
-            "/etc/host.conf",
-            "/etc/hosts",
-            "/etc/ld.so.cache",
-            "/etc/ld.so.conf",
-            "/etc/ld.so.conf.d",
-            "/etc/ld.so.preload",
-            "/etc/localtime",
-            "/etc/nsswitch.conf",
-            "/etc/pki/ca-trust",
-            "/etc/pki/tls/cert.pem",
-            "/etc/pki/tls/certs",
-            "/etc/pki/tls/openssl.cnf",
-            "/etc/protocols",
-            "/etc/resolv.conf",
-            "/etc/services",
-            "/etc/ssl/cert.pem",
-            "/etc/ssl/certs",
-            "/etc/ssl/openssl.cnf",
-            "/etc/timezone",
-        ],
+        "/proc /dev/random /dev/urandom /etc/ca-certificates /etc/crypto-policies /etc/gai.conf /etc/host.conf \
+         /etc/hosts /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/ld.so.preload /etc/localtime \
+         /etc/nsswitch.conf /etc/pki/ca-trust /etc/pki/tls/cert.pem /etc/pki/tls/certs /etc/pki/tls/openssl.cnf \
+         /etc/protocols /etc/resolv.conf /etc/services /etc/ssl/cert.pem /etc/ssl/certs /etc/ssl/openssl.cnf \
+         /etc/timezone",
     ),
     // Scripts redirect output to `/dev/null`.
-    (Rights::Write, &["/dev/null", "/dev/zero"]),
+    (Rights::Write, "/dev/null /dev/zero"),
 ];
 /// The port of name servers.
 const DNS: u16 = 53;
@@ -60,8 +38,8 @@ pub(super) fn restrict(files: &[(OwnedFd, Rights)], ports: &Ports) -> Result<u32
         .scope(Scope::from_all(ABI::V6))?
         .create()?;
     for (rights, paths) in BASE {
-        for path in paths {
-            if let Ok(file) = rustix::fs::open(*path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        for path in paths.split(' ') {
+            if let Ok(file) = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
                 rules = add(rules, file.as_fd(), rights)?;
             }
         }

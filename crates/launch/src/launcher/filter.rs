@@ -13,7 +13,7 @@ use seccompiler::{
 use super::start::Ports;
 
 /// Calls that reach other processes, mounts, namespaces, or much code of the kernel.
-const DENIED: [i64; 46] = [
+const DENIED: [i64; 32] = [
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -46,21 +46,6 @@ const DENIED: [i64; 46] = [
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_kexec_load,
-    // Shared memory, semaphores and queues of other processes are not files, so Landlock does not limit them.
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_shmctl,
-    libc::SYS_semget,
-    libc::SYS_semop,
-    libc::SYS_semtimedop,
-    libc::SYS_semctl,
-    libc::SYS_msgget,
-    libc::SYS_msgsnd,
-    libc::SYS_msgrcv,
-    libc::SYS_msgctl,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
-    libc::SYS_quotactl,
 ];
 /// `clone3` has its flags in memory, which a filter cannot read.
 const CLONE3: u32 = 435;
@@ -76,38 +61,54 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Denies the calls for this process and its child processes.
 pub(super) fn apply(ports: &Ports) -> io::Result<()> {
+    let mut denied = DENIED.to_vec();
+    if ports.is_empty() {
+        denied.push(libc::SYS_socket);
+    }
+    if ports.listen.is_empty() {
+        // A socket that was not bound listens on a port that Landlock does not compare.
+        denied.push(libc::SYS_listen);
+    }
     let rules = rules(ports).map_err(io::Error::other)?;
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
     // A call of another architecture ends the process.
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer(Errno::PERM), arch);
     let program: BpfProgram = filter.and_then(TryInto::try_into).map_err(io::Error::other)?;
-    apply_filter(&numbers()).and_then(|()| apply_filter(&program)).map_err(io::Error::other)
+    apply_filter(&numbers(&denied)?).and_then(|()| apply_filter(&program)).map_err(io::Error::other)
 }
 
 fn answer(errno: Errno) -> SeccompAction {
     SeccompAction::Errno(errno.raw_os_error().unsigned_abs())
 }
 
-/// A filter that looks at numbers only: it ends a process that uses x32, and answers `clone3` as if the kernel did not
-/// have it, so that C libraries fall back to `clone`.
-fn numbers() -> BpfProgram {
+/// A filter that looks at numbers only, with one comparison for each: the kernel evaluates it for every number when it is
+/// added. It ends a process that uses x32, and answers `clone3` as if the kernel did not have it, so that C libraries fall
+/// back to `clone`.
+fn numbers(denied: &[i64]) -> io::Result<BpfProgram> {
     const LOAD_NUMBER: u16 = 0x20;
     const JUMP_IF_EQUAL: u16 = 0x15;
     const JUMP_IF_NOT_BELOW: u16 = 0x35;
     const RETURN: u16 = 0x06;
+    let mut jumps = vec![
+        (JUMP_IF_NOT_BELOW, X32, SeccompAction::KillProcess),
+        (JUMP_IF_EQUAL, CLONE3, answer(Errno::NOSYS)),
+    ];
+    for call in denied {
+        jumps.push((JUMP_IF_EQUAL, u32::try_from(*call).map_err(io::Error::other)?, answer(Errno::PERM)));
+    }
     let statement = |code, k| sock_filter { code, jt: 0, jf: 0, k };
-    vec![
-        statement(LOAD_NUMBER, 0),
-        sock_filter { code: JUMP_IF_NOT_BELOW, jt: 2, jf: 0, k: X32 },
-        sock_filter { code: JUMP_IF_EQUAL, jt: 2, jf: 0, k: CLONE3 },
-        statement(RETURN, SeccompAction::Allow.into()),
-        statement(RETURN, SeccompAction::KillProcess.into()),
-        statement(RETURN, answer(Errno::NOSYS).into()),
-    ]
+    let mut program = vec![statement(LOAD_NUMBER, 0)];
+    for (code, k, action) in jumps {
+        // The next statement is skipped unless the number matches.
+        program.push(sock_filter { code, jt: 0, jf: 1, k });
+        program.push(statement(RETURN, action.into()));
+    }
+    program.push(statement(RETURN, SeccompAction::Allow.into()));
+    Ok(program)
 }
 
 fn rules(ports: &Ports) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules: Rules = DENIED.iter().map(|call| (*call, Vec::new())).collect();
+    let mut rules = Rules::new();
     let mut deny = |call: i64, conditions: Vec<SeccompCondition>| {
         rules.entry(call).or_default().push(SeccompRule::new(conditions)?);
         Ok::<(), seccompiler::BackendError>(())
@@ -134,12 +135,11 @@ fn rules(ports: &Ports) -> Result<Rules, seccompiler::BackendError> {
     for kind in [SocketType::DGRAM, SocketType::RAW] {
         deny(libc::SYS_socketpair, vec![masked(1, TYPE_MASK, u64::from(kind.as_raw()))?])?;
     }
-    let internet = [AddressFamily::INET, AddressFamily::INET6].map(|family| u64::from(family.as_raw()));
-    if ports.connect.is_empty() && ports.listen.is_empty() {
-        rules.insert(libc::SYS_socket, Vec::new());
+    if ports.is_empty() {
         return Ok(rules);
     }
     // Only TCP remains: Landlock does not limit other protocols, nor the connection that Fast Open makes.
+    let internet = [AddressFamily::INET, AddressFamily::INET6].map(|family| u64::from(family.as_raw()));
     deny(libc::SYS_socket, not_one_of(0, internet)?)?;
     for kind in (0..=TYPE_MASK).filter(|kind| *kind != u64::from(SocketType::STREAM.as_raw())) {
         deny(libc::SYS_socket, vec![masked(1, TYPE_MASK, kind)?])?;
@@ -152,10 +152,6 @@ fn rules(ports: &Ports) -> Result<Rules, seccompiler::BackendError> {
     for option in [libc::TCP_FASTOPEN, libc::TCP_FASTOPEN_CONNECT] {
         let level = is(1, u64::from(libc::IPPROTO_TCP.unsigned_abs()))?;
         deny(libc::SYS_setsockopt, vec![level, is(2, u64::from(option.unsigned_abs()))?])?;
-    }
-    if ports.listen.is_empty() {
-        // A socket that was not bound listens on a port that Landlock does not compare.
-        rules.insert(libc::SYS_listen, Vec::new());
     }
     Ok(rules)
 }

@@ -35,9 +35,9 @@ pub(crate) struct Launcher {
 impl Launcher {
     /// Starts a launcher and waits until it is confined.
     pub(crate) fn start(spec: &LaunchSpec<'_>, access: &GrantedAccess) -> Result<Self, LaunchError> {
-        let (input, stdin) = io::pipe().map_err(io_error("create a pipe"))?;
-        let (stdout, output) = io::pipe().map_err(io_error("create a pipe"))?;
-        let (stderr, errors) = io::pipe().map_err(io_error("create a pipe"))?;
+        let (input, stdin) = io::pipe().map_err(LaunchError::io("create a pipe"))?;
+        let (stdout, output) = io::pipe().map_err(LaunchError::io("create a pipe"))?;
+        let (stderr, errors) = io::pipe().map_err(LaunchError::io("create a pipe"))?;
         let program = program_file(spec)?;
         let streams = [input.as_fd(), output.as_fd(), errors.as_fd()];
         let begin = |role| Self::begin(role, spec, access, streams, program.as_ref().map(OwnedFd::as_fd));
@@ -62,13 +62,13 @@ impl Launcher {
         streams: [BorrowedFd<'_>; 3],
         program: Option<BorrowedFd<'_>>,
     ) -> Result<Self, LaunchError> {
-        let (socket, its) = UnixStream::pair().map_err(io_error("create a socket"))?;
+        let (socket, its) = UnixStream::pair().map_err(LaunchError::io("create a socket"))?;
         for set in [UnixStream::set_read_timeout, UnixStream::set_write_timeout] {
-            set(&socket, Some(ANSWER)).map_err(io_error("set the time limit of a socket"))?;
+            set(&socket, Some(ANSWER)).map_err(LaunchError::io("set the time limit of a socket"))?;
         }
         let mut command = again(role);
         command.stdin(OwnedFd::from(its)).process_group(0);
-        let child = command.spawn().map_err(io_error("start the launcher"))?;
+        let child = command.spawn().map_err(LaunchError::io("start the launcher"))?;
         drop(command);
         let mut launcher = Self { group: ProcessGroup::of(&child), child, socket, facts: Facts::default() };
         // If the launcher ends early, its report gives the reason.
@@ -126,10 +126,6 @@ fn program_file(spec: &LaunchSpec<'_>) -> Result<Option<OwnedFd>, LaunchError> {
             opened.map(Some).map_err(LaunchError::from_io(LaunchErrorKind::Exec, "open the program"))
         }
     }
-}
-
-fn io_error(step: &'static str) -> impl FnOnce(io::Error) -> LaunchError {
-    LaunchError::from_io(LaunchErrorKind::Io, step)
 }
 
 fn handshake(step: &str) -> impl FnOnce(io::Error) -> LaunchError {

@@ -45,10 +45,12 @@ pub(super) fn close_inherited() -> io::Result<()> {
     Ok(())
 }
 
-/// Enters a user, a process and a mount namespace, with the same ids.
+/// Enters a user, a process, a mount and an IPC namespace, with the same ids.
 fn enter_namespaces() -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS)?;
+    let flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS;
+    // Shared memory and queues of System V are not files, so Landlock does not limit them.
+    unshare(flags | CloneFlags::CLONE_NEWIPC)?;
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("{user} {user} 1", user = user.as_raw()))?;
     write("/proc/self/gid_map", &format!("{group} {group} 1", group = group.as_raw()))?;

@@ -76,6 +76,12 @@ pub(super) fn send(
     wire::send(socket, &texts, &handles)
 }
 
+impl Ports {
+    pub(super) fn is_empty(&self) -> bool {
+        self.connect.is_empty() && self.listen.is_empty()
+    }
+}
+
 impl Start {
     /// Receives a specification from the host.
     pub(super) fn receive(socket: &UnixStream) -> io::Result<Self> {

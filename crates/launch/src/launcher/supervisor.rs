@@ -10,7 +10,7 @@ use nix::sys::signal::{SigSet, Signal as NixSignal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::mount::{MountFlags, mount};
 use rustix::process::{Pid, Signal, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -68,7 +68,7 @@ fn blocked_signals() -> SigSet {
 
 /// Mounts a `/proc` that shows the processes of the namespace only.
 fn mount_processes() -> io::Result<()> {
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    // The mounts of a new user namespace do not reach the outer one.
     mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?;
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use plugward_launch::{EnforceRule, LaunchCheck, LaunchSpec, Program, SealCheck, SealedProgram};
+use plugward_launch::{
+    EnforceRule, LaunchCheck, LaunchSpec, ProbeResult, Program, SealCheck, SealedProgram, probe,
+};
 
 use crate::Case;
 use crate::world::{World, check, finish, running, shell, without};
@@ -13,6 +15,7 @@ pub(crate) const CASES: &[Case] = &[
     ("faults::without_mounts", without_mounts),
     ("faults::without_memory_files", without_memory_files),
     ("faults::not_a_launcher", not_a_launcher),
+    ("faults::probes", probes),
 ];
 
 const LANDLOCK: i64 = libc::SYS_landlock_create_ruleset;
@@ -104,5 +107,27 @@ fn not_a_launcher() {
         let mut command = std::process::Command::new(World::new().exe);
         command.args(["plugward-launcher", role]).stdin(std::process::Stdio::null());
         assert_eq!(command.status().unwrap().code(), Some(1), "{role}");
+    }
+}
+
+/// Every mechanism works here, and each one that is denied is missing alone.
+fn probes() {
+    let missing = || {
+        let rows = probe().into_iter().filter(|row| row.result != ProbeResult::Ok);
+        let rows = rows
+            .inspect(|row| assert!(!row.detail.is_empty() && !row.help.is_empty() && row.holds.is_empty()));
+        rows.map(|row| row.name).collect::<Vec<_>>()
+    };
+    for (call, name) in [
+        (LANDLOCK, "landlock"),
+        (libc::SYS_capset, "capabilities"),
+        (libc::SYS_seccomp, "seccomp"),
+        (libc::SYS_unshare, "pid-namespace"),
+        (libc::SYS_memfd_create, "sealed-exec"),
+        (libc::SYS_openat2, "openat2"),
+    ] {
+        let missing = without(&[call], missing);
+        // The namespace needs `capset`, too.
+        assert!(missing.contains(&name) && missing.len() <= 2, "{name}: {missing:?}");
     }
 }

@@ -21,6 +21,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 use std::{env, fs, panic};
 
+use plugward_launch::{ProbeResult, probe};
+
 /// The ids of `nobody`.
 const NOBODY: u32 = 65534;
 
@@ -44,6 +46,13 @@ fn main() -> ExitCode {
             println!("{name}: test");
         }
         return ExitCode::SUCCESS;
+    }
+    let missing = probe().into_iter().filter(|row| row.result != ProbeResult::Ok);
+    let missing: Vec<String> = missing.map(|row| format!("{}: {}", row.name, row.detail)).collect();
+    if !missing.is_empty() {
+        println!("skipped: this system lacks {missing:?}");
+        let is_required = env::var_os("PLUGWARD_PEERS").is_some_and(|value| value == "require");
+        return if is_required { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     }
     let user = if rustix::process::geteuid().is_root() { "root" } else { "user" };
     let mut failed = false;

@@ -46,9 +46,7 @@ fn sealed() {
     let SealCheck::Sealed(program) =
         SealedProgram::copy(&File::open(&world.exe).unwrap(), &expected).unwrap()
     else {
-        println!("skipped: the system does not execute memory files");
-        assert!(std::env::var_os("PLUGWARD_PEERS").is_none_or(|value| value != "require"));
-        return;
+        panic!("the probe says that it works")
     };
     let spec = LaunchSpec { program: Program::Sealed(&program), ..world.spec(&["self"]) };
     let running = start(&spec, &world.access());
