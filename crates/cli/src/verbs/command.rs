@@ -4,7 +4,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use plugward_loader::launch::{self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram};
+use plugward_loader::launch::{
+    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
+};
 use plugward_loader::protocol::{
     CommandSession, Init, LogLevel, PluginDescription, SessionLimits, Workspace,
 };
