@@ -28,6 +28,8 @@ pub trait Start: Send + Sync {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookCommand {
+    /// The id of the plugin that defined the hook, whose grants apply. `None` for hooks of the user and of projects.
+    pub plugin: Option<String>,
     /// The program and its arguments.
     pub argv: Vec<String>,
     /// The working directory, as an absolute path.
