@@ -4,7 +4,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use plugward_loader::launch::{self, Access, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram};
+use plugward_loader::launch::{
+    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
+};
 use plugward_loader::protocol::{
     CommandSession, Init, LogLevel, PluginDescription, SessionLimits, Workspace,
 };
@@ -170,7 +172,7 @@ impl PluginStart {
             env: host::environment().into_iter().collect(),
         };
         let mut recorded = None;
-        let started = launch::launch(&spec, Access::User, &mut |report| {
+        let started = launch::launch(&spec, Access::User, EnforceRule::Require, &mut |report| {
             let (plugin, coverage) = (format!("jp:{}", self.id), program.coverage());
             let result = record.launch_started(&plugin, &self.file, &self.digest, report, coverage);
             let outcome = result.as_ref().map(drop).map_err(|failure| std::io::Error::other(failure.clone()));
@@ -178,14 +180,14 @@ impl PluginStart {
             outcome
         });
         match (started, recorded) {
-            (Ok(running), Some(Ok(number))) => Ok((running, number)),
+            (Ok(LaunchCheck::Running(running)), Some(Ok(number))) => Ok((running, number)),
             (_, Some(Err(failure))) => Err(not_recorded(&failure)),
             (Err(error), Some(Ok(number))) => {
                 record.launch_ended(number, None).map_err(|failure| not_recorded(&failure))?;
                 Err(launch_failure(&error))
             }
             (Err(error), None) => Err(launch_failure(&error)),
-            (Ok(_killed), None) => Err(Failure::internal("a start without a record")),
+            (Ok(_killed), _) => Err(Failure::internal("a start without a record")),
         }
     }
 }

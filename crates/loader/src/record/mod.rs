@@ -170,7 +170,7 @@ impl Record {
             digest: digest.to_string(),
             rung: report.form.as_str().to_owned(),
             coverage: coverage.code().to_owned(),
-            enforcement: report.held().join(" "),
+            enforcement: report.held.join(" "),
         };
         let receipt =
             mint.trail().ledger().append(&[event]).map_err(|error| RecordFailure::of_ledger(&error))?;
