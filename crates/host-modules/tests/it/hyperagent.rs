@@ -201,7 +201,8 @@ fn hyperagent_members_that_are_not_functions_are_named() {
     assert_eq!(fault.to_string(), "the plugin threw TypeError: at load");
     let never = PluginLimits { call: Duration::from_secs(2), ..PluginLimits::usual() };
     // Node ends if nothing can settle a promise; a timer keeps it running.
-    for (before, code) in [("", "host-module/ended"), ("setInterval(() => {}, 1e6);", "host-module/timeout")] {
+    for (before, code) in [("", "host-module/ended"), ("setInterval(() => {}, 1e6);", "host-module/timeout")]
+    {
         let source = format!(
             "{before} export const createHostFunctions = () => ({{ m: {{ f: () => new Promise(() => {{}}) }} }});"
         );
