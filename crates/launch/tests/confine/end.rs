@@ -14,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("end::no_process_is_left", no_process_is_left),
     ("end::a_host_that_is_killed_ends_the_program", killed_host),
     ("end::a_launcher_that_is_killed_ends_the_program", killed_launcher),
+    ("end::a_host_that_ignores_sigchld_does_not_hang", ignored_end),
     ("end::term_is_passed_on", term_is_passed_on),
     ("end::a_child_that_is_handed_over_ends", handed_over),
 ];
@@ -79,6 +80,18 @@ fn killed_host() {
     host.kill().unwrap();
     host.wait().unwrap();
     assert!(are_gone_soon(&sleep), "{:?}", processes(&sleep));
+}
+
+/// The status of the program is lost, but its end is noticed.
+fn ignored_end() {
+    let exe = fs::read_link("/proc/self/exe").unwrap();
+    let before = Instant::now();
+    for script in ["echo ready", "echo ready; sleep 60 & exit 0"] {
+        let mut host = Command::new("/bin/sh");
+        host.args(["-c", "trap '' CHLD; exec \"$0\" \"$@\""]).arg(&exe).args([HOST, script]);
+        assert_eq!(host.output().unwrap().stdout, b"ready\n");
+    }
+    assert!(before.elapsed() < LONG / 2);
 }
 
 fn killed_launcher() {
