@@ -4,6 +4,7 @@
 //! the host, and starts the program when the host says so. If namespaces are denied, the host starts the supervisor
 //! directly.
 
+mod calls;
 mod files;
 mod filter;
 pub(crate) mod host;

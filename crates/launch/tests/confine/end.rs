@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Case;
-use crate::world::{LONG, World, are_gone_soon, line, processes, shell, start};
+use crate::world::{LONG, World, are_gone_soon, line, processes, shell, start, without};
 
 pub(crate) const CASES: &[Case] = &[
     ("end::no_process_is_left", no_process_is_left),
@@ -82,14 +82,18 @@ fn killed_host() {
     assert!(are_gone_soon(&sleep), "{:?}", processes(&sleep));
 }
 
-/// The status of the program is lost, but its end is noticed.
+/// The status of the program is lost, but its end is noticed, and its processes end: without namespaces, too.
 fn ignored_end() {
     let exe = fs::read_link("/proc/self/exe").unwrap();
     let before = Instant::now();
-    for script in ["echo ready", "echo ready; sleep 60 & exit 0"] {
-        let mut host = Command::new("/bin/sh");
-        host.args(["-c", "trap '' CHLD; exec \"$0\" \"$@\""]).arg(&exe).args([HOST, script]);
-        assert_eq!(host.output().unwrap().stdout, b"ready\n");
+    for call in [libc::SYS_kcmp, libc::SYS_unshare] {
+        let sleep = unique();
+        for script in ["echo ready; exec sleep 0.2", &format!("echo ready; sleep {sleep} & exec sleep 0.2")] {
+            let mut host = Command::new("/usr/bin/env");
+            host.arg("--ignore-signal=CHLD").arg(&exe).args([HOST, script]);
+            assert_eq!(without(&[call], || host.output()).unwrap().stdout, b"ready\n");
+        }
+        assert!(are_gone_soon(&sleep), "{:?}", processes(&sleep));
     }
     assert!(before.elapsed() < LONG / 2);
 }
