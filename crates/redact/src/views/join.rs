@@ -8,7 +8,7 @@ use crate::bytes::{
     AN, BLANK, Class, DIGIT, DOT, LINE, LOWER, TOKEN, U64, UPPER, at, before, is, line_start, part,
     past_line_end, run, run_back,
 };
-use crate::firewall::scan::Scan;
+use crate::firewall::scan::{Depth, Scan};
 use crate::redacted::finding::Layer;
 use crate::rules::prefixed::special::changes;
 use crate::rules::set::literals;
@@ -39,7 +39,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
         }
         let start = lead(text, end - tail);
         let mut view = View::new(Layer::Join, end - start + head.len());
-        view.prefixed_only = true;
+        view.depth = Depth::PrefixedOnly;
         view.copy(text, start..end);
         let width = end - line_start(text, end, 4096);
         place = append(text, head, width, wanted, &mut view).max(next);
