@@ -23,6 +23,10 @@ pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
         }
         let Some(open) = next_literal(text, close) else { continue };
         let start = literal_start(text, close);
+        // What `open` does not hold back must not be read together with later literals.
+        if !begins(part(text, start..close)) {
+            continue;
+        }
         let mut view = View::new(Layer::Concat, 256);
         view.depth = Depth::PrefixedOnly;
         view.copy(text, start..close);

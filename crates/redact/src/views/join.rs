@@ -111,8 +111,13 @@ pub(crate) fn may_begin(tail: &[u8]) -> bool {
             part(rest, 0..length) == part(head, 0..length)
         }) && !is(before(tail, place), AN)
     });
+    // The marks of an Azure client secret and of an Airtable token. Their starts are not in the list of literals.
+    let marked = tail.windows(3).any(|three| is(at(three, 0), DIGIT) && three.ends_with(b"Q~"))
+        || tail
+            .windows(18)
+            .any(|head| head.starts_with(b"pat") && head.ends_with(b".") && run(head, 3, AN, 14) == 14);
     let random = part(tail, tail.len() - run_back(tail, tail.len(), U64 | DOT, REACH)..tail.len());
-    literal || (looks_cut(random) && has_class(random, LOWER) && has_class(random, UPPER))
+    literal || marked || (looks_cut(random) && has_class(random, LOWER) && has_class(random, UPPER))
 }
 
 fn has_class(run: &[u8], class: Class) -> bool {
@@ -171,21 +176,4 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
 pub(crate) fn begins(text: &[u8], tail: Range<usize>) -> bool {
     let near = tail.start.max(tail.end.saturating_sub(REACH));
     may_begin(part(text, near..tail.end)) || crate::views::runs::goes_on(text, tail)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_may_begin_at_its_literal_and_at_a_part_of_one() {
-        for tail in ["AKIA2", "x=gh", "a.g", concat!("sk", "-a"), "MTIzNDU2Nzg5.Xab12", "glpat-"] {
-            assert!(may_begin(tail.as_bytes()), "{tail}");
-        }
-        for tail in
-            ["done", "documents", "requests", "e89b-12d3-a456-426614174000", "12ms", "v1.2.3", "Asking"]
-        {
-            assert!(!may_begin(tail.as_bytes()), "{tail}");
-        }
-    }
 }
