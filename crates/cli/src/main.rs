@@ -43,6 +43,7 @@ use crate::host::{Host, PolicyUse};
 use crate::out::Out;
 
 fn main() -> ExitCode {
+    plugward_loader::launch::run_if_launcher();
     // Without the handler, an interrupt still ends the program, but by a signal instead of exit code 130.
     ctrlc::set_handler(|| {
         // An open question handles the interrupt itself, so that the earlier answers are stored.
@@ -160,6 +161,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Hook { verb } => verbs::hook::run(verb, host, out),
         Verb::Gate { verb } => verbs::gate::run(verb, host, out),
         Verb::Command { verb } => verbs::command::run(verb, host, out),
+        Verb::Module { verb } => verbs::module::run(verb, host, out),
         Verb::Which(args) => verbs::which::run(args, host, out),
         Verb::Install(args) => verbs::install::install(args, host, out),
         Verb::Update(args) => verbs::install::update(args, host, out),

@@ -185,6 +185,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_deep_audit::CODES,
         plugward_launch::CODES,
         plugward_protocol::CODES,
+        plugward_host_modules::CODES,
     ]
     .concat();
     all.sort_unstable();

@@ -17,6 +17,7 @@ pub use cap_std::fs::Dir;
 pub use plugward_capability as capability;
 pub use plugward_deep_audit as deep_audit;
 pub use plugward_hooks as hook_events;
+pub use plugward_host_modules as host_modules;
 pub use plugward_installs as installs;
 pub use plugward_launch as launch;
 pub use plugward_ledger as ledger;
@@ -58,7 +59,7 @@ pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
 pub use gates::settings_findings::SETTINGS_FILE;
 pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
-pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
+pub use hooks::{HookPlugins, HookSealError, add_looked, record_exposures, record_laundered};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, AuditReport, CapabilityReport, Decision, Gate, LockReport, LockState,
@@ -76,7 +77,7 @@ pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use run::rules::policy_of;
 pub use run::trust_root::{TRUST_ROOT, TrustRootFile, refuse_trust_roots, trust_root_notice};
-pub use state::audits::AuditRecords;
+pub use state::audits::{AuditRecords, TreeAudits};
 pub use state::decide::{
     ApprovalRequest, DecisionError, Denied, ReviewedAudit, UserDecision, approve, decide, record_start_over,
     record_stored, static_audit, unapprove,

@@ -21,8 +21,11 @@ pub(crate) fn check(line: &[u8]) -> Result<&str, ProtocolError> {
     parse::<()>(line).map(|((), text)| text)
 }
 
-/// Checks a line and returns its members.
-pub(crate) fn object(line: &[u8]) -> Result<Map<String, Value>, ProtocolError> {
+/// Checks that a line is one JSON object in UTF-8, and returns its members.
+///
+/// # Errors
+/// `protocol/not-utf8`, `protocol/not-json`, `protocol/duplicate-key` or `protocol/too-deep`.
+pub fn parse_object(line: &[u8]) -> Result<Map<String, Value>, ProtocolError> {
     let (value, _) = parse::<Value>(line)?;
     // `parse` accepts nothing but objects.
     Ok(if let Value::Object(members) = value { members } else { Map::new() })

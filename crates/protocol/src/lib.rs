@@ -11,7 +11,7 @@ pub use command::{
     SessionEvent, SessionLimits, Workspace,
 };
 pub use error::{CODES, ProtocolError, ProtocolErrorKind};
-pub use json::MAX_DEPTH;
+pub use json::{MAX_DEPTH, parse_object};
 pub use lines::Lines;
 pub use mcp::{
     ClientCapabilities, Item, ItemDiff, ItemKind, ItemState, MAX_ITEMS, NewItemRule, Offer, OfferCheck,

@@ -7,6 +7,7 @@ mod config;
 mod gate;
 mod hooks;
 mod inspect;
+mod module;
 mod review;
 mod session;
 
@@ -32,6 +33,7 @@ pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
     HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
+pub(crate) use module::{ModuleCallArgs, ModuleListArgs, ModuleVerb};
 pub(crate) use review::ReviewArgs;
 pub(crate) use session::SessionArgs;
 
@@ -234,6 +236,15 @@ pub(crate) enum Verb {
     Command {
         #[command(subcommand)]
         verb: CommandVerb,
+    },
+    /// List and call the modules that guest code can use
+    #[command(
+        after_help = "Examples:\n  plugward module list builtin:fs-read baseDir=docs   # modules and functions\n  \
+                            plugward module call builtin:fs-read fs-read.listDir '[\".\"]' baseDir=docs   # one call"
+    )]
+    Module {
+        #[command(subcommand)]
+        verb: ModuleVerb,
     },
     /// Show which file a command plugin is, and start nothing
     #[command(

@@ -4,7 +4,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use plugward_loader::launch::{self, Access, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram};
+use plugward_loader::launch::{
+    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
+};
 use plugward_loader::protocol::{
     CommandSession, Init, LogLevel, PluginDescription, SessionLimits, Workspace,
 };
@@ -170,7 +172,7 @@ impl PluginStart {
             env: host::environment().into_iter().collect(),
         };
         let mut recorded = None;
-        let started = launch::launch(&spec, Access::User, &mut |report| {
+        let started = launch::launch(&spec, Access::User, EnforceRule::Require, &mut |report| {
             let (plugin, coverage) = (format!("jp:{}", self.id), program.coverage());
             let result = record.launch_started(&plugin, &self.file, &self.digest, report, coverage);
             let outcome = result.as_ref().map(drop).map_err(|failure| std::io::Error::other(failure.clone()));
@@ -178,20 +180,20 @@ impl PluginStart {
             outcome
         });
         match (started, recorded) {
-            (Ok(running), Some(Ok(number))) => Ok((running, number)),
+            (Ok(LaunchCheck::Running(running)), Some(Ok(number))) => Ok((running, number)),
             (_, Some(Err(failure))) => Err(not_recorded(&failure)),
             (Err(error), Some(Ok(number))) => {
                 record.launch_ended(number, None).map_err(|failure| not_recorded(&failure))?;
                 Err(launch_failure(&error))
             }
             (Err(error), None) => Err(launch_failure(&error)),
-            (Ok(_killed), None) => Err(Failure::internal("a start without a record")),
+            (Ok(_killed), _) => Err(Failure::internal("a start without a record")),
         }
     }
 }
 
 /// Returns an error with its causes as a failure.
-fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
+pub(super) fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
     let causes = std::iter::successors(error.source(), |error| error.source());
     Failure::exiting(exit, causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
 }
@@ -214,6 +216,6 @@ fn session_failure(error: &SessionError) -> Failure {
     }
 }
 
-fn not_recorded(failure: &RecordFailure) -> Failure {
+pub(super) fn not_recorded(failure: &RecordFailure) -> Failure {
     Failure::store(failure.to_string()).code(failure.code()).help(failure.help())
 }

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use plugward_capability::{
-    AnyCapability, AnyScope, Capability as _, GrantKey, Lifetime, Mint, MintCheck, MintRules, ModuleScope,
-    PluginName, RawWithNetwork, Scope as _, ScopeError, Trail,
+    AnyCapability, AnyScope, Capability as _, GrantKey, HostModuleCapability, Lifetime, Mint, MintCheck,
+    MintRules, ModuleScope, PluginName, RawWithNetwork, Request, Scope as _, ScopeError, Trail, Workflow,
 };
 
 use plugward_types::PluginKey;
@@ -70,6 +70,20 @@ pub(crate) type Granted = BTreeMap<PluginKey, Vec<AnyCapability>>;
 /// Creates the mint of a host at its start.
 pub(crate) const fn start(trail: Trail, raw_with_network: RawWithNetwork) -> Mint {
     Mint::new(trail, MintRules { raw_with_network })
+}
+
+/// Mints the permission to lend modules that the user named in a command.
+pub(crate) fn modules(
+    mint: &Mint,
+    workflow: &Workflow,
+    plugin: PluginName,
+    scope: ModuleScope,
+) -> Result<HostModuleCapability, RecordFailure> {
+    let request = Request { plugin, workflow, scope, lifetime: Lifetime::Workflow };
+    match mint.mint(request).map_err(|error| RecordFailure::of_trail(&error))? {
+        MintCheck::Minted(capability) => Ok(capability),
+        MintCheck::Refused(refusal) => Err(RecordFailure::of_refusal(refusal)),
+    }
 }
 
 /// Mints capabilities for every plugin that passes. A plugin whose capabilities are refused is refused.

@@ -1,6 +1,6 @@
 //! The reason that something could not be recorded.
 
-use plugward_capability::TrailError;
+use plugward_capability::{MintRefusal, TrailError};
 use plugward_ledger::LedgerError;
 
 use crate::report::Gate;
@@ -34,6 +34,15 @@ impl RecordFailure {
 
     pub(crate) fn of_trail(error: &TrailError) -> Self {
         Self::new(error.code(), error, error.help())
+    }
+
+    pub(crate) fn of_refusal(refusal: MintRefusal) -> Self {
+        Self {
+            code: refusal.code().to_owned(),
+            message: "the requested capability was refused".to_owned(),
+            help: refusal.help().to_owned(),
+            weight: Weight::Denied,
+        }
     }
 
     fn new(code: &str, error: &dyn core::error::Error, help: &str) -> Self {

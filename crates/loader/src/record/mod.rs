@@ -11,7 +11,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
 use cap_std::fs::Dir;
-use plugward_capability::{Budgets, Mint, RawWithNetwork, Trail, TrailRules, Workflow, WorkflowId, folds};
+use plugward_capability::{
+    Budgets, HostModuleCapability, Mint, ModuleScope, PluginName, RawWithNetwork, Trail, TrailRules,
+    Workflow, WorkflowId, folds,
+};
 use plugward_launch::LaunchReport;
 use plugward_ledger::{Clock, Durability, Ledger, LedgerEvent, LedgerId, UseOutcome};
 use plugward_manifest::Coverage;
@@ -167,7 +170,7 @@ impl Record {
             digest: digest.to_string(),
             rung: report.form.as_str().to_owned(),
             coverage: coverage.code().to_owned(),
-            enforcement: report.held().join(" "),
+            enforcement: report.held.join(" "),
         };
         let receipt =
             mint.trail().ledger().append(&[event]).map_err(|error| RecordFailure::of_ledger(&error))?;
@@ -183,6 +186,24 @@ impl Record {
         let exit = number(end.and_then(|end| end.code()));
         let signal = number(end.and_then(|end| end.signal()));
         self.note(&[LedgerEvent::LaunchEnded { launch, exit, signal }])
+    }
+
+    /// Grants modules that the user named in a command, in the workflow of this record.
+    ///
+    /// # Errors
+    /// [`RecordFailure`] if the grant is refused, or the ledger cannot be written.
+    pub fn grant_modules(
+        &self,
+        plugin: PluginName,
+        scope: ModuleScope,
+    ) -> Result<(HostModuleCapability, Workflow), RecordFailure> {
+        let State::Open { mint, workflow, budgets } = &self.0 else {
+            return Err(self.failure().cloned().unwrap_or_else(nowhere));
+        };
+        let workflow = mint.trail().open_workflow(workflow.clone(), budgets);
+        let workflow = workflow.map_err(|error| RecordFailure::of_trail(&error))?;
+        let capability = crate::gates::mint::modules(mint, &workflow, plugin, scope)?;
+        Ok((capability, workflow))
     }
 
     /// Closes a workflow. Capabilities that were minted in it cannot be used any more.
@@ -215,7 +236,7 @@ impl Record {
 #[must_use]
 pub fn ledger_name(key: &PluginKey) -> String {
     let text = key.to_string();
-    if plugward_capability::PluginName::new(&text).is_ok() {
+    if PluginName::new(&text).is_ok() {
         return text;
     }
     format!("path:{}", crate::contents::hash::sha256(text.as_bytes()))

@@ -73,7 +73,7 @@ impl CommandSession {
         if self.state == State::Ended {
             return Ok(Vec::new());
         }
-        let message = json::object(line)?;
+        let message = json::parse_object(line)?;
         let Some(name) = message.get("type").and_then(Value::as_str).map(str::to_owned) else {
             return Err(invalid("", "the field `type` is missing"));
         };

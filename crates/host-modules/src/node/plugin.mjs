@@ -1,0 +1,46 @@
+// Runs one plugin. Its functions are called by lines from standard input.
+import * as nodeModule from "node:module";
+
+// The console writes to this stream, too.
+Object.defineProperty(process, "stdout", { value: process.stderr });
+// Sources import each other by the names of the files that a build would make.
+nodeModule.registerHooks?.({
+  resolve(specifier, context, next) {
+    try {
+      return next(specifier, context);
+    } catch (error) {
+      if (error.code !== "ERR_MODULE_NOT_FOUND" || !specifier.endsWith(".js")) throw error;
+      return next(specifier.slice(0, -3) + ".ts", context);
+    }
+  },
+});
+
+const table = new Map();
+async function init({ entry, config }) {
+  const plugin = await import(new URL(entry, import.meta.url));
+  const offered = await plugin.createHostFunctions(config);
+  const modules = Object.keys(offered).map((name) => {
+    const [module, functions, skipped] = [offered[name], new Map(), []];
+    for (const key of Object.keys(module ?? {})) {
+      const { value } = Object.getOwnPropertyDescriptor(module, key); // Getters do not run.
+      if (typeof value === "function") functions.set(key, value.bind(module));
+      else skipped.push(key);
+    }
+    table.set(name, functions);
+    return { name, functions: [...functions.keys()], skipped };
+  });
+  send({ type: "ready", modules, schema: plugin.SCHEMA ?? null });
+}
+
+async function handle(message) {
+  try {
+    if (message.type === "init") return await init(message);
+    if (message.type === "shutdown") process.exit(0);
+    const value = await table.get(message.module).get(message.function)(...message.args);
+    send({ type: "result", id: message.id, value });
+  } catch (error) {
+    sendThrown(message.id ?? 0, error);
+  }
+}
+
+for (;;) await handle(receive());

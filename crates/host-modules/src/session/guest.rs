@@ -1,0 +1,119 @@
+//! The host's side of a session with a guest.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::module::{CallResult, FunctionName};
+use crate::modules::{CallRefusal, Modules};
+use crate::session::error::SessionFault;
+use crate::session::message::{Call, ProgramLine, VERSION, answer_line, invalid};
+
+/// The program that runs a guest under node, as an ECMAScript module.
+pub const GUEST_SHIM: &str = concat!(include_str!("../node/wire.mjs"), include_str!("../node/guest.mjs"));
+
+/// The limits of time of a guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "every host must decide about a new limit")]
+pub struct GuestLimits {
+    /// How long a guest may run without a call.
+    pub idle: Duration,
+}
+
+impl GuestLimits {
+    /// Returns the usual limit: 5 s.
+    #[must_use]
+    pub const fn usual() -> Self {
+        Self { idle: Duration::from_secs(5) }
+    }
+}
+
+/// What the caller must do after a line of the guest.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new event")]
+pub enum GuestEvent {
+    /// Write the line to the guest.
+    Send(String),
+    /// The guest is done, with this result.
+    Ended(CallResult),
+}
+
+/// The host's side of a session with a guest.
+///
+/// # Guarantees
+/// The guest reaches nothing of the host but [`Modules::call`]. The time of a call does not count against its limit.
+#[derive(Debug, Clone)]
+pub struct GuestSession {
+    limits: GuestLimits,
+    deadline: Option<Instant>,
+    is_done: bool,
+}
+
+impl GuestSession {
+    /// Starts a session. The line goes to the guest. `source` is the body of a function.
+    #[must_use]
+    pub fn start(source: &str, modules: &Modules<'_>, limits: GuestLimits, now: Instant) -> (Self, String) {
+        let names = |functions: &[FunctionName]| -> Vec<String> {
+            functions.iter().map(ToString::to_string).collect()
+        };
+        let modules: BTreeMap<&str, Vec<String>> =
+            modules.iter().map(|(name, functions)| (name, names(functions))).collect();
+        let line = json!({ "type": "init", "version": VERSION, "source": source, "modules": modules });
+        let deadline = now.checked_add(limits.idle);
+        (Self { limits, deadline, is_done: false }, line.to_string())
+    }
+
+    /// Handles a line of the guest. `clock` is read after the call.
+    ///
+    /// # Errors
+    /// `protocol/…` for a line that is not one of the protocol; the code of the trail if a call cannot be recorded.
+    pub fn line(
+        &mut self,
+        line: &[u8],
+        modules: &mut Modules<'_>,
+        clock: &dyn Fn() -> Instant,
+    ) -> Result<GuestEvent, SessionFault> {
+        match ProgramLine::read(line)? {
+            ProgramLine::Call(Call { id, module, function, args }) if !self.is_done => {
+                let result = match modules.call(&module, &function, &args) {
+                    Ok(result) => result,
+                    Err(CallRefusal::NotRecorded(error)) => return Err(error.into()),
+                    Err(refusal) => CallResult::error(refusal.to_string()),
+                };
+                self.deadline = clock().checked_add(self.limits.idle);
+                Ok(GuestEvent::Send(answer_line(id, &result)))
+            }
+            ProgramLine::Answer { id: 0, result } if !self.is_done => {
+                self.is_done = true;
+                Ok(GuestEvent::Ended(result))
+            }
+            _ => Err(invalid("", "a guest sends calls, and then one result").into()),
+        }
+    }
+
+    /// Returns when the guest must be ended if it does nothing before.
+    #[must_use]
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Checks the deadline.
+    ///
+    /// # Errors
+    /// `host-module/timeout` if the guest must be ended now.
+    pub fn check_deadline(&self, now: Instant) -> Result<(), SessionFault> {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return Ok(());
+        }
+        Err(SessionFault::Timeout { program: "guest", step: "call or end" })
+    }
+
+    /// Handles the end of the guest's output.
+    ///
+    /// # Errors
+    /// `host-module/ended` if it did not send a result.
+    pub const fn end(&self) -> Result<(), SessionFault> {
+        if self.is_done { Ok(()) } else { Err(SessionFault::Ended { program: "guest" }) }
+    }
+}
