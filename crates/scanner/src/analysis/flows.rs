@@ -300,7 +300,7 @@ fn receiver_taint(call: &Call<'_, '_>) -> u32 {
 }
 
 /// Returns a name as text: `@module.member().member`, `global.member`, `*.member`.
-fn path(facts: &Evaluation<'_>, name: Name) -> String {
+pub(super) fn path(facts: &Evaluation<'_>, name: Name) -> String {
     let mut steps = Vec::new();
     let mut at = Some(name);
     while let Some(name) = at.filter(|_| steps.len() < STEPS) {

@@ -287,6 +287,10 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
     }
 
     fn remove(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId) {
+        // Deleting a module from the cache only loads its file again.
+        if flows::path(facts, name).starts_with("require.cache") {
+            return;
+        }
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));
         for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
