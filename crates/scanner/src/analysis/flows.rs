@@ -56,7 +56,8 @@ impl RuleAnalysis<'_, '_, '_> {
         if self.is_report {
             self.tell_flow(call, &path, effects, given);
         }
-        let mut out = self.keep_written(call, &path, effects, given);
+        self.keep_written(call, &path, effects, given);
+        let mut out = 0;
         // `Buffer.from(text, "base64")`, or code after the end of an image.
         let decodes = matches!(path.as_str(), "Buffer.from" | "@buffer.Buffer.from")
             && [&b"/base64"[..], b"/hex"].iter().any(|end| texts.ends_with(end));
@@ -96,20 +97,26 @@ impl RuleAnalysis<'_, '_, '_> {
         names().map(|name| self.calls.effects(&[name.as_str(), ".write"].concat())).find(|effects| *effects != Effects::default())
     }
 
-    /// Remembers the files to which downloaded data is written. Returns the taint of a stream into one.
-    fn keep_written(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) -> u32 {
+    /// Remembers the files to which downloaded data is written.
+    fn keep_written(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
         let facts = call.facts;
         let opens = matches!(path, "open" | "@io.open" | "@aiofiles.open") || path.ends_with(".open");
         let streams = path.ends_with(".createWriteStream");
+        // `stream.pipe(fs.createWriteStream(path))`
+        if path.ends_with(".pipe") {
+            self.writes_download |= given & DOWNLOAD != 0;
+            return;
+        }
         if !(opens || effects.has(Effects::WRITES)) {
-            // `stream.pipe(fs.createWriteStream(path))`
-            self.writes_download |= path.ends_with(".pipe") && given & DOWNLOAD != 0;
-            return 0;
+            return;
         }
         let text = self.constants(facts, call);
         let mut words = text.split(|byte| *byte == b' ').filter(|word| word.len() > 1);
         if opens || streams {
-            let is_write = streams || words.clone().any(|word| matches!(word, b"wb" | b"ab" | b"w+" | b"wb+" | b"xb")) || text.ends_with(b" w") || text.ends_with(b"=w") || text.ends_with(b" w ");
+            let is_mode = |word: &[u8]| {
+                word.len() < 5 && word.iter().all(|byte| b"rwabtx+".contains(byte)) && word.iter().any(|byte| b"wax".contains(byte))
+            };
+            let is_write = streams || text.split(|byte| *byte == b' ').skip(1).any(is_mode);
             if let Some(file) = words.next().filter(|_| is_write) {
                 self.opened.insert(file.to_vec());
             }
@@ -117,7 +124,6 @@ impl RuleAnalysis<'_, '_, '_> {
             self.writes_download |= path.contains("open()");
             self.written.extend(words.map(<[u8]>::to_vec));
         }
-        0
     }
 
     /// Returns `true` if the file writes downloaded data to a path.
@@ -130,7 +136,7 @@ impl RuleAnalysis<'_, '_, '_> {
         let text = self.constants(call.facts, call);
         let words: Vec<&[u8]> = text.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
         let Some((program, arguments)) = words.split_first() else { return 0 };
-        let arguments: Vec<&[u8]> = arguments.iter().filter(|word| !word.contains(&b'=')).copied().collect();
+        let arguments: Vec<&[u8]> = arguments.iter().filter(|word| !word.contains(&b'=') && !matches!(**word, b"True" | b"False")).copied().collect();
         match credentials::printed(program, &arguments) {
             Some(Printed::Environment) => ENVIRONMENT,
             Some(Printed::Credentials) => CREDENTIALS,
@@ -283,16 +289,23 @@ fn is_read(path: &str) -> bool {
         .any(|name| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('.')))
 }
 
-/// Returns the taint of a value, and of the items in its collections up to a depth. `0` ignores the environment itself.
+/// Returns the taint of a value, and of the items in its collections up to a depth.
 fn taint_of(facts: &Evaluation<'_>, value: Value, depth: usize) -> u32 {
-    let is_environment =
-        || facts.names(value).any(|name| ENVIRONMENTS.contains(&path(facts, name).as_str()));
-    let own = facts.taint(value).bits | if is_environment() { ENVIRONMENT } else { 0 };
+    let own = facts.taint(value).bits | of_environment(facts, value);
     let items = facts.items(value);
     items.iter().fold(own, |bits, item| {
+        // A spread of a name has no items.
+        let spread = item.node.filter(|_| depth > 0 && item.key.is_none()).map(|node| facts.value(node));
+        let spread = spread.map_or(0, |value| of_environment(facts, value));
         let more = if depth == 0 { facts.taint(item.value).bits } else { taint_of(facts, item.value, depth - 1) };
-        bits | more
+        bits | spread | more
     })
+}
+
+/// Returns the taint of a value that is the environment itself.
+fn of_environment(facts: &Evaluation<'_>, value: Value) -> u32 {
+    let is = facts.names(value).any(|name| ENVIRONMENTS.contains(&path(facts, name).as_str()));
+    if is { ENVIRONMENT } else { 0 }
 }
 
 fn receiver_taint(call: &Call<'_, '_>) -> u32 {
