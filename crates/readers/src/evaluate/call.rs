@@ -17,7 +17,8 @@ use crate::view::Obfuscations;
 const DEEPEST: usize = 4;
 
 /// Methods that store their arguments in their object.
-const FILLERS: &[&[u8]] = &[b"add_header", b"append", b"attach", b"set", b"set_content", b"set_payload", b"update"];
+const FILLERS: &[&[u8]] =
+    &[b"add_header", b"append", b"attach", b"set", b"set_content", b"set_payload", b"update"];
 
 /// The place of a call.
 #[derive(Debug, Clone, Copy)]

@@ -29,8 +29,32 @@ const MOST_NESTED: usize = 3;
 /// Options after which an interpreter gets code.
 const SWITCHES: &[&[u8]] = &[b"-c", b"-e", b"--eval", b"-p", b"/c", b"-Command", b"-EncodedCommand"];
 const INTERPRETERS: &[&[u8]] = &[
-    b"sh", b"bash", b"zsh", b"dash", b"ksh", b"fish", b"python", b"python3", b"node", b"deno", b"bun", b"perl", b"ruby", b"php",
-    b"lua", b"osascript", b"powershell", b"pwsh", b"chmod", b"open", b"start", b"source", b".", b"java", b"dpkg", b"msiexec",
+    b"sh",
+    b"bash",
+    b"zsh",
+    b"dash",
+    b"ksh",
+    b"fish",
+    b"python",
+    b"python3",
+    b"node",
+    b"deno",
+    b"bun",
+    b"perl",
+    b"ruby",
+    b"php",
+    b"lua",
+    b"osascript",
+    b"powershell",
+    b"pwsh",
+    b"chmod",
+    b"open",
+    b"start",
+    b"source",
+    b".",
+    b"java",
+    b"dpkg",
+    b"msiexec",
 ];
 /// Programs that start the program among their arguments.
 const WRAPPERS: &[&[u8]] = &[b"sudo", b"nohup", b"setsid", b"exec", b"env", b"time", b"command"];
@@ -94,7 +118,9 @@ impl RuleAnalysis<'_, '_, '_> {
     fn piped(&self, call: &Call<'_, '_>, path: &str) -> Option<Effects> {
         let target = call.arguments.first().filter(|_| path.ends_with(".pipe"))?;
         let names = || call.facts.names(target.value).map(|name| self::path(call.facts, name));
-        names().map(|name| self.calls.effects(&[name.as_str(), ".write"].concat())).find(|effects| *effects != Effects::default())
+        names()
+            .map(|name| self.calls.effects(&[name.as_str(), ".write"].concat()))
+            .find(|effects| *effects != Effects::default())
     }
 
     /// Remembers the files to which downloaded data is written.
@@ -114,7 +140,9 @@ impl RuleAnalysis<'_, '_, '_> {
         let mut words = text.split(|byte| *byte == b' ').filter(|word| word.len() > 1);
         if opens || streams {
             let is_mode = |word: &[u8]| {
-                word.len() < 5 && word.iter().all(|byte| b"rwabtx+".contains(byte)) && word.iter().any(|byte| b"wax".contains(byte))
+                word.len() < 5
+                    && word.iter().all(|byte| b"rwabtx+".contains(byte))
+                    && word.iter().any(|byte| b"wax".contains(byte))
             };
             let is_write = streams || text.split(|byte| *byte == b' ').skip(1).any(is_mode);
             if let Some(file) = words.next().filter(|_| is_write) {
@@ -136,7 +164,11 @@ impl RuleAnalysis<'_, '_, '_> {
         let text = self.constants(call.facts, call);
         let words: Vec<&[u8]> = text.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
         let Some((program, arguments)) = words.split_first() else { return 0 };
-        let arguments: Vec<&[u8]> = arguments.iter().filter(|word| !word.contains(&b'=') && !matches!(**word, b"True" | b"False")).copied().collect();
+        let arguments: Vec<&[u8]> = arguments
+            .iter()
+            .filter(|word| !word.contains(&b'=') && !matches!(**word, b"True" | b"False"))
+            .copied()
+            .collect();
         match credentials::printed(program, &arguments) {
             Some(Printed::Environment) => ENVIRONMENT,
             Some(Printed::Credentials) => CREDENTIALS,
@@ -215,7 +247,9 @@ impl RuleAnalysis<'_, '_, '_> {
             first & DOWNLOAD != 0 || self.runs_file(call)
         };
         // Programs keep their own data in this form.
-        let is_data = ["@pickle.", "@_pickle.", "@cPickle.", "@dill.", "@cloudpickle.", "@jsonpickle."].iter().any(|head| path.starts_with(head));
+        let is_data = ["@pickle.", "@_pickle.", "@cPickle.", "@dill.", "@cloudpickle.", "@jsonpickle."]
+            .iter()
+            .any(|head| path.starts_with(head));
         if runs_download {
             self.sink.shape("flow-download-run", span, Obfuscations::NONE);
         } else if first & DECODED != 0 && !is_data {
@@ -235,20 +269,34 @@ impl RuleAnalysis<'_, '_, '_> {
             return true;
         }
         let is_switch = |value: Value| {
-            facts.alternatives(value).any(|one| matches!(one, Alternative::Text(text, _) if SWITCHES.contains(&text)))
+            facts
+                .alternatives(value)
+                .any(|one| matches!(one, Alternative::Text(text, _) if SWITCHES.contains(&text)))
         };
-        let items: Vec<Value> = call.arguments.iter().take(2).flat_map(|argument| facts.items(argument.value)).map(|item| item.value).collect();
-        let after = items.iter().position(|value| is_switch(*value)).and_then(|at| items.get(at..)).unwrap_or_default();
+        let items: Vec<Value> = call
+            .arguments
+            .iter()
+            .take(2)
+            .flat_map(|argument| facts.items(argument.value))
+            .map(|item| item.value)
+            .collect();
+        let after = items
+            .iter()
+            .position(|value| is_switch(*value))
+            .and_then(|at| items.get(at..))
+            .unwrap_or_default();
         if after.iter().any(|value| is_foreign(*value)) {
             return true;
         }
         let text = self.constants(facts, call);
         text.split(|byte| matches!(byte, b';' | b'|' | b'&' | b'\n')).any(|command| {
-            let is_word = |word: &&[u8]| !word.is_empty() && !WRAPPERS.contains(word) && !word.contains(&b'=');
+            let is_word =
+                |word: &&[u8]| !word.is_empty() && !WRAPPERS.contains(word) && !word.contains(&b'=');
             let mut words = command.split(|byte| matches!(byte, b' ' | b'"' | b'\'')).filter(is_word);
             let Some(program) = words.next() else { return false };
             let name = program.rsplit(|byte| *byte == b'/').next().unwrap_or(program);
-            self.is_downloaded(program) || INTERPRETERS.contains(&name) && words.any(|word| self.is_downloaded(word))
+            self.is_downloaded(program)
+                || INTERPRETERS.contains(&name) && words.any(|word| self.is_downloaded(word))
         })
     }
 
@@ -260,7 +308,10 @@ impl RuleAnalysis<'_, '_, '_> {
 }
 
 /// Members that contain the whole of their object.
-const WHOLE: &[&[u8]] = &[b"body", b"content", b"data", b"env", b"environ", b"json", b"output", b"payload", b"stdout", b"text", b"value"];
+const WHOLE: &[&[u8]] = &[
+    b"body", b"content", b"data", b"env", b"environ", b"json", b"output", b"payload", b"stdout", b"text",
+    b"value",
+];
 
 /// Returns the taint of one member of an object that contains the environment.
 pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
@@ -297,7 +348,8 @@ fn taint_of(facts: &Evaluation<'_>, value: Value, depth: usize) -> u32 {
         // A spread of a name has no items.
         let spread = item.node.filter(|_| depth > 0 && item.key.is_none()).map(|node| facts.value(node));
         let spread = spread.map_or(0, |value| of_environment(facts, value));
-        let more = if depth == 0 { facts.taint(item.value).bits } else { taint_of(facts, item.value, depth - 1) };
+        let more =
+            if depth == 0 { facts.taint(item.value).bits } else { taint_of(facts, item.value, depth - 1) };
         bits | spread | more
     })
 }

@@ -86,11 +86,12 @@ impl Calls {
 
     /// Returns the effects of a call of this name.
     pub(crate) fn effects(&self, path: &str) -> Effects {
-        self.exact(path).or_else(|| {
-            let (object, _) = path.rsplit_once('.')?;
-            self.exact(&[object, ".*"].concat())
-        })
-        .unwrap_or_default()
+        self.exact(path)
+            .or_else(|| {
+                let (object, _) = path.rsplit_once('.')?;
+                self.exact(&[object, ".*"].concat())
+            })
+            .unwrap_or_default()
     }
 
     fn exact(&self, path: &str) -> Option<Effects> {
@@ -110,9 +111,9 @@ impl Calls {
 
 /// Calls `found` with each name that a text with `{a,b}` stands for.
 fn expand(head: &str, rest: &str, found: &mut dyn FnMut(String)) {
-    let parts = rest.split_once('{').and_then(|(before, more)| {
-        more.split_once('}').map(|(choices, after)| (before, choices, after))
-    });
+    let parts = rest
+        .split_once('{')
+        .and_then(|(before, more)| more.split_once('}').map(|(choices, after)| (before, choices, after)));
     match parts {
         None => found([head, rest].concat()),
         Some((before, choices, after)) => {

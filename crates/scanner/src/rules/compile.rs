@@ -43,7 +43,8 @@ pub(super) fn compile(all: Vec<CheckedRule<'_>>, compiled: Compiled) -> Result<R
         stored.push(cases);
     }
     let calls = |language| {
-        Calls::builtin(language).map_err(|error| RuleError::new("calls.toml", None, RuleErrorKind::Parse(error)))
+        Calls::builtin(language)
+            .map_err(|error| RuleError::new("calls.toml", None, RuleErrorKind::Parse(error)))
     };
     let calls = [calls(Language::JavaScript)?, calls(Language::Python)?];
     Ok(builder.finish(rules, stored, calls, digest))

@@ -27,7 +27,8 @@ pub(crate) struct ListsSource {
 impl ListsSource {
     /// Returns the text of a rule file with each `{{name}}` replaced. An unknown name remains, and is not a pattern.
     pub(crate) fn expanded(&self, text: &str) -> String {
-        let replace = |text: String, (name, list): (&String, &String)| text.replace(&format!("{{{{{name}}}}}"), list);
+        let replace =
+            |text: String, (name, list): (&String, &String)| text.replace(&format!("{{{{{name}}}}}"), list);
         self.lists.iter().fold(text.to_owned(), replace)
     }
 }

@@ -13,8 +13,8 @@ use crate::scan::options::ScanOptions;
 use crate::scan::report::ScanSummary;
 use crate::scan::sink::{Hit, Lowered};
 use crate::scan::snippet::Places;
-use crate::text::{decode, quotation};
 use crate::text::view::Obfuscations;
+use crate::text::{decode, quotation};
 
 /// A hit with its rule and severity.
 #[derive(Debug, Clone, Copy)]

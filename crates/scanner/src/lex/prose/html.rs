@@ -192,7 +192,8 @@ impl Prose<'_, '_, '_> {
         let src = self.src;
         let last = self.last_title.get_or_insert_with(|| {
             let mut tags = memchr::memmem::rfind_iter(src, b"</");
-            let is_title = |at: &usize| src.get(at + 2..at + 7).is_some_and(|name| name.eq_ignore_ascii_case(b"title"));
+            let is_title =
+                |at: &usize| src.get(at + 2..at + 7).is_some_and(|name| name.eq_ignore_ascii_case(b"title"));
             tags.find(is_title).unwrap_or(0)
         });
         *last >= at
