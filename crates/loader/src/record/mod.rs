@@ -22,7 +22,7 @@ use crate::record::scrub::SecretScrubber;
 use crate::run::options::CheckMode;
 
 pub use failure::RecordFailure;
-pub(crate) use run::Run;
+pub(crate) use run::{Run, UNREAD};
 use run::{anchor, append};
 
 /// Options for the ledger. There is no `Default`: every host decides each option.
