@@ -66,7 +66,7 @@ impl RuleAnalysis<'_, '_, '_> {
         let path = path(facts, call.name);
         let effects = self.piped(call, &path).unwrap_or_else(|| self.calls.effects(&path));
         let depth = if effects.has(Effects::SENDS) { MOST_NESTED } else { usize::from(writes_text(&path)) };
-        let mut given = if path.ends_with(".pipe") { receiver_taint(call) } else { 0 };
+        let mut given = if is_method(&path, "pipe") { receiver_taint(call) } else { 0 };
         let mut texts: Vec<u8> = Vec::new();
         for argument in call.arguments {
             given |= taint_of(facts, argument.value, depth);
@@ -116,7 +116,7 @@ impl RuleAnalysis<'_, '_, '_> {
 
     /// Returns the effects of `stream.pipe(request)`: those of a write to the argument.
     fn piped(&self, call: &Call<'_, '_>, path: &str) -> Option<Effects> {
-        let target = call.arguments.first().filter(|_| path.ends_with(".pipe"))?;
+        let target = call.arguments.first().filter(|_| is_method(path, "pipe"))?;
         let names = || call.facts.names(target.value).map(|name| self::path(call.facts, name));
         names()
             .map(|name| self.calls.effects(&[name.as_str(), ".write"].concat()))
@@ -126,10 +126,10 @@ impl RuleAnalysis<'_, '_, '_> {
     /// Remembers the files to which downloaded data is written.
     fn keep_written(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
         let facts = call.facts;
-        let opens = matches!(path, "open" | "@io.open" | "@aiofiles.open") || path.ends_with(".open");
-        let streams = path.ends_with(".createWriteStream");
+        let opens = matches!(path, "open" | "@io.open" | "@aiofiles.open") || is_method(path, "open");
+        let streams = is_method(path, "createWriteStream");
         // `stream.pipe(fs.createWriteStream(path))`
-        if path.ends_with(".pipe") {
+        if is_method(path, "pipe") {
             self.writes_download |= given & DOWNLOAD != 0;
             return;
         }
@@ -331,6 +331,11 @@ fn writes_text(path: &str) -> bool {
         path,
         "JSON.stringify" | "@json.dumps" | "str" | "repr" | "@urllib.parse.urlencode" | "URLSearchParams"
     )
+}
+
+/// Returns `true` if a name ends in this member.
+fn is_method(path: &str, member: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, last)| last == member)
 }
 
 /// Returns `true` if a call returns the contents of a file.
