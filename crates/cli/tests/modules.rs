@@ -1,6 +1,11 @@
 //! `module list` and `module call`, with the modules of this program.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "tests start the program, make directories, and stop if they cannot set up"
+)]
 
 #[expect(dead_code, reason = "these tests have no plugins")]
 mod home;

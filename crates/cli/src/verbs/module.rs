@@ -3,8 +3,8 @@
 use plugward_loader::capability::{ModuleScope, PluginName, UseOutcome};
 use plugward_loader::escape::line;
 use plugward_loader::host_modules::{
-    CallRefusal, CallResult, ConfigError, FsReadConfig, FsWriteConfig, HostModule, Modules, RegisterError,
-    ThrownError, fs_read, fs_write, register,
+    CallRefusal, CallResult, ConfigError, FsReadConfig, FsWriteConfig, FunctionName, HostModule, Modules,
+    RegisterError, ThrownError, fs_read, fs_write, register,
 };
 use plugward_loader::{RecordFailure, capability::ScopeError};
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ pub(crate) fn run(verb: &ModuleVerb, host: &Host, out: &mut Out) -> Result<u8, F
 fn list(args: &ModuleListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let modules: Map<String, Value> = with_modules(&args.id, &args.settings, host, |modules| {
         let names = modules.iter().map(|(name, functions)| {
-            let functions: Vec<&str> = functions.iter().map(|function| function.as_str()).collect();
+            let functions: Vec<&str> = functions.iter().map(FunctionName::as_str).collect();
             (name.to_owned(), functions.into())
         });
         Ok((names.collect(), UseOutcome::Ok))

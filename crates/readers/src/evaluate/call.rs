@@ -16,6 +16,10 @@ use crate::view::Obfuscations;
 /// The most nested calls through `apply` and similar functions.
 const DEEPEST: usize = 4;
 
+/// Methods that store their arguments in their object.
+const FILLERS: &[&[u8]] =
+    &[b"add_header", b"append", b"attach", b"set", b"set_content", b"set_payload", b"update"];
+
 /// The place of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallSite {
@@ -59,6 +63,7 @@ impl Machine<'_, '_> {
             let is_file = own && atoms.iter().all(|atom| !matches!(atom, Atom::Open));
             // The result of an unknown method depends on its object.
             if !is_file {
+                self.fill(object, name, &arguments);
                 result = self.marked_by(result, &[object]);
             }
         }
@@ -69,6 +74,25 @@ impl Machine<'_, '_> {
             result = self.join(result, first.value);
         }
         result
+    }
+
+    /// Adds the taint of the arguments to a variable whose object stores them: `form.append(name, secret)`.
+    fn fill(&mut self, object: NodeId, name: Constant, arguments: &[Argument]) {
+        if !FILLERS.contains(&self.facts.bytes(name)) {
+            return;
+        }
+        let mut root = object;
+        while let Node::Member { object, .. } = self.facts.program.node(root) {
+            root = object;
+        }
+        let Node::Variable(variable) = self.facts.program.node(root) else { return };
+        for argument in arguments {
+            let marks = self.facts.taint(argument.value);
+            if marks.bits != 0 {
+                let filled = self.marked(BOTTOM, marks);
+                self.bind_variable(variable, filled);
+            }
+        }
     }
 
     pub(super) fn arguments_of(&mut self, list: List) -> Vec<Argument> {

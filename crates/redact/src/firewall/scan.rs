@@ -32,11 +32,13 @@ pub(crate) struct Scan<'a> {
     pub(crate) learned: Option<RefCell<Vec<Zeroizing<Vec<u8>>>>>,
 }
 
-/// Whether rules that need context apply.
+/// The rules that apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     All,
     PrefixedOnly,
+    /// None. Only values that were found before are searched for.
+    Known,
 }
 
 impl<'a> Scan<'a> {
@@ -46,7 +48,9 @@ impl<'a> Scan<'a> {
         known: Option<&'a KnownSecrets>,
         size: usize,
     ) -> Self {
-        let budget = Cell::new((size * 8).max(64 * 1024));
+        // The search for known values adds views of the whole text.
+        let times = if known.is_some() { 16 } else { 8 };
+        let budget = Cell::new((size * times).max(64 * 1024));
         Self { rules, settings, known, budget, before: Vec::new(), learned: None }
     }
 
@@ -117,8 +121,7 @@ impl<'a> Scan<'a> {
             return;
         }
         self.budget.set(left - fresh);
-        let depth = if view.prefixed_only { Depth::PrefixedOnly } else { Depth::All };
-        for hit in self.layer(&view.bytes, 0..view.bytes.len(), via, depth) {
+        for hit in self.layer(&view.bytes, 0..view.bytes.len(), via, view.depth) {
             view.project(&hit, &mut wanted.hits);
         }
     }
@@ -131,6 +134,10 @@ impl<'a> Scan<'a> {
         depth: Depth,
         hits: &mut Vec<Match>,
     ) -> Vec<Range<usize>> {
+        if let (Depth::Known, Some(known)) = (depth, self.known) {
+            known.find(text, range, hits);
+            return Vec::new();
+        }
         let ctx = MatchContext {
             text,
             examples: self.settings.examples,

@@ -218,13 +218,4 @@ mod tests {
         }
         assert_eq!((known.len(), known.dropped()), (128, 72), "each counts with its first 8 KiB");
     }
-
-    #[test]
-    fn armor_is_no_value() {
-        let mut known = KnownSecrets::new();
-        let armor = |word: &str| format!("-----{word} PRIVATE KEY-----");
-        known.add(format!("{}\nqX9vbnm12AzWe4rty56uiO\n{}", armor("BEGIN"), armor("END")).as_bytes());
-        assert!(found(&known, &armor("BEGIN")).is_empty());
-        assert_eq!(found(&known, "is qX9vbnm12AzWe4rty56uiO"), vec![3..25]);
-    }
 }

@@ -25,7 +25,7 @@ plugward_types::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum Layer {
-        /// Terminal sequences, invisible characters, overstrike and full-width forms.
+        /// Terminal sequences, invisible, repeated and separating characters, overstrike and full-width forms.
         Strip = "strip",
         /// UTF-16 in either byte order.
         Utf16 = "utf16",
@@ -41,7 +41,7 @@ plugward_types::named! {
         Base64 = "base64",
         /// Hex digits.
         Hex = "hex",
-        /// Gzip or zlib.
+        /// Gzip, zlib, bzip2 or raw deflate.
         Inflate = "inflate",
         /// Lines of a hex dump.
         Dump = "dump",

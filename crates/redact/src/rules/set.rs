@@ -112,6 +112,7 @@ const CARRIED: &[(&[&str], Matcher)] = &[
     (&["discord"], special::near_discord),
     (&["eyj"], jwt::jwt),
     (&["-----begin "], pem::block),
+    (&["-----end "], pem::tail),
     (&["putty-user-key-file"], pem::putty),
 ];
 

@@ -2,7 +2,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use crate::bytes::{AN, BLANK, DIGIT, LINE, TOKEN, at, before, is, line_start, part, run_back, skip};
-use crate::firewall::scan::Scan;
+use crate::firewall::scan::{Depth, Scan};
 use crate::redacted::finding::Layer;
 use crate::views::join::may_begin;
 use crate::views::{View, ViewResults};
@@ -23,8 +23,12 @@ pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
         }
         let Some(open) = next_literal(text, close) else { continue };
         let start = literal_start(text, close);
+        // What `open` does not hold back must not be read together with later literals.
+        if !begins(part(text, start..close)) {
+            continue;
+        }
         let mut view = View::new(Layer::Concat, 256);
-        view.prefixed_only = true;
+        view.depth = Depth::PrefixedOnly;
         view.copy(text, start..close);
         place = literals(text, open, &mut view);
         scan.view(&view, wanted);

@@ -1,7 +1,8 @@
-//! Gzip and zlib data inside a decoded run.
+//! Compressed data inside a decoded run: gzip, zlib, bzip2, and raw deflate.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of sizes stay below isize::MAX")]
 
 use core::hint::black_box;
+use std::io::Read as _;
 
 use flate2::{Decompress, FlushDecompress, Status};
 use zeroize::Zeroizing;
@@ -10,7 +11,7 @@ use crate::bytes::wiped::Wiped;
 use crate::bytes::{at, part};
 use crate::firewall::scan::Scan;
 use crate::redacted::finding::Layer;
-use crate::views::{View, ViewResults};
+use crate::views::{View, ViewResults, bunzip};
 
 /// The maximum inflated size of a run.
 const MOST: usize = 1024 * 1024;
@@ -27,9 +28,28 @@ const TAIL: usize = 8;
 /// The number of bytes inflated at a time.
 const READ: usize = 8192;
 
-/// Returns `true` if bytes begin like gzip or zlib.
+/// The length of the longest head by which compressed data is recognized.
+pub(crate) const HEAD: usize = 10;
+/// Raw deflate of less text cannot be told from random bytes.
+const LEAST_RAW: usize = 8;
+
+/// Returns `true` if bytes begin like gzip, zlib or bzip2.
 pub(crate) fn is_compressed(bytes: &[u8]) -> bool {
-    bytes.starts_with(GZIP) || is_zlib(bytes)
+    bytes.starts_with(GZIP) || is_zlib(bytes) || bunzip::is_bzip2(bytes)
+}
+
+/// Returns `true` if bytes are one complete stream of raw deflate, which has no head.
+pub(crate) fn is_raw(bytes: &[u8]) -> bool {
+    let mut inflater = Inflater::of(Format::Raw, bytes);
+    let mut piece = Zeroizing::new([0; READ]);
+    let mut total = 0;
+    loop {
+        let count = inflater.read(piece.as_mut_slice());
+        total += count;
+        if count == 0 || total > MOST {
+            return inflater.is_over && inflater.rest.is_empty() && total >= LEAST_RAW;
+        }
+    }
 }
 
 fn is_zlib(bytes: &[u8]) -> bool {
@@ -39,26 +59,39 @@ fn is_zlib(bytes: &[u8]) -> bool {
 
 /// Scans the inflated text if the text is compressed. Data that exceeds a limit is removed unread.
 pub(crate) fn view(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
-    if !is_compressed(text) {
+    let digits = matches!(wanted.via.layers().last(), Some(Layer::Base64 | Layer::Hex));
+    if !(is_compressed(text) || scan.known.is_some() && digits && is_raw(text)) {
         return;
     }
-    if text.len() > LONGEST {
-        wanted.failed.push(0..text.len());
-        return;
-    }
-    if !windows(Inflater::new(text), text.len(), wanted, scan) {
+    let inside = if text.len() > LONGEST {
+        false
+    } else if bunzip::is_bzip2(text) {
+        bunzip::decode(text, MOST).is_some_and(|bytes| {
+            let mut rest: &[u8] = &bytes;
+            windows(|out| rest.read(out).unwrap_or(0), text.len(), wanted, scan)
+        })
+    } else {
+        let mut inflater = Inflater::new(text);
+        windows(|out| inflater.read(out), text.len(), wanted, scan)
+    };
+    if !inside {
         wanted.failed.push(0..text.len());
     }
 }
 
 /// Scans inflated data window by window, in a buffer that is wiped. Returns `false` if the limit is exceeded.
-fn windows(mut inflater: Inflater<'_>, length: usize, wanted: &mut ViewResults, scan: &Scan<'_>) -> bool {
+fn windows(
+    mut read: impl FnMut(&mut [u8]) -> usize,
+    length: usize,
+    wanted: &mut ViewResults,
+    scan: &Scan<'_>,
+) -> bool {
     let mut window = Wiped::with_room(READ);
     let mut piece = Zeroizing::new([0; READ]);
     let mut total = 0;
     loop {
         // A damaged stream is scanned up to the damage.
-        let count = inflater.read(piece.as_mut_slice());
+        let count = read(piece.as_mut_slice());
         if count == 0 {
             break;
         }
@@ -81,40 +114,60 @@ fn windows(mut inflater: Inflater<'_>, length: usize, wanted: &mut ViewResults, 
     true
 }
 
-/// Inflates zlib, or consecutive members of gzip.
+/// The frame around deflated data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Gzip,
+    Zlib,
+    Raw,
+}
+
+/// Inflates zlib, raw deflate, or consecutive members of gzip.
 ///
 /// Uses the low-level state of the library, because its readers do not expose the last 32 KiB of text for
 /// wiping.
 struct Inflater<'t> {
     rest: &'t [u8],
-    zlib: bool,
+    format: Format,
     state: Decompress,
+    /// Whether the last stream was read to its end.
+    is_over: bool,
 }
 
 impl<'t> Inflater<'t> {
     fn new(text: &'t [u8]) -> Self {
-        let zlib = is_zlib(text);
-        let rest = if zlib { text } else { past_head(text) };
-        Self { rest, zlib, state: Decompress::new(zlib) }
+        let (format, rest) = if is_zlib(text) {
+            (Format::Zlib, text)
+        } else if text.starts_with(GZIP) {
+            (Format::Gzip, past_head(text))
+        } else {
+            (Format::Raw, text)
+        };
+        Self::of(format, rest)
+    }
+
+    fn of(format: Format, rest: &'t [u8]) -> Self {
+        Self { rest, format, state: Decompress::new(format == Format::Zlib), is_over: false }
     }
 
     /// Fills a buffer. Returns the number of bytes, which is 0 at the end and at damage.
     fn read(&mut self, out: &mut [u8]) -> usize {
+        if self.is_over && self.format != Format::Gzip {
+            return 0;
+        }
         loop {
             let (taken, given) = (self.state.total_in(), self.state.total_out());
             let Ok(status) = self.state.decompress(self.rest, out, FlushDecompress::None) else { return 0 };
             let since = |now: u64, before: u64| usize::try_from(now - before).unwrap_or(0);
             let count = since(self.state.total_out(), given);
             self.rest = part(self.rest, since(self.state.total_in(), taken)..self.rest.len());
-            let over = status == Status::StreamEnd;
-            if over {
+            self.is_over = status == Status::StreamEnd;
+            if self.is_over && self.format == Format::Gzip {
                 // A checksum and a length follow a member, and perhaps another member.
-                let more = part(self.rest, TAIL..self.rest.len());
-                let more = if self.zlib { &[] } else { past_head(more) };
-                self.rest = more;
-                self.state.reset(self.zlib);
+                self.rest = past_head(part(self.rest, TAIL..self.rest.len()));
+                self.state.reset(false);
             }
-            if count > 0 || !over || self.rest.is_empty() {
+            if count > 0 || !self.is_over || self.format != Format::Gzip || self.rest.is_empty() {
                 return count;
             }
         }
@@ -123,7 +176,7 @@ impl<'t> Inflater<'t> {
 
 impl Drop for Inflater<'_> {
     fn drop(&mut self) {
-        self.state.reset(self.zlib);
+        self.state.reset(self.format == Format::Zlib);
         // Otherwise the compiler may remove the overwriting of memory that is not read again.
         black_box(&mut self.state);
     }
@@ -146,69 +199,4 @@ fn past_head(member: &[u8]) -> &[u8] {
         }
     }
     part(member, place + if flags & 2 == 0 { 0 } else { 2 }..member.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Write as _;
-
-    use flate2::write::ZlibEncoder;
-    use flate2::{Compression, GzBuilder};
-
-    use super::*;
-
-    #[test]
-    fn a_head_tells_what_is_compressed() {
-        assert!(is_compressed(&[0x1f, 0x8b, 8, 0]) && is_compressed(&[0x78, 0x9c]));
-        assert!(!is_compressed(&[0x1f, 0x8b, 7]) && !is_compressed(&[0x78, 0x9d]) && !is_compressed(&[]));
-    }
-
-    fn inflated(bytes: &[u8]) -> Vec<u8> {
-        let mut inflater = Inflater::new(bytes);
-        let (mut all, mut piece) = (Vec::new(), [0; 7]);
-        loop {
-            match inflater.read(&mut piece) {
-                0 => return all,
-                count => all.extend_from_slice(&piece[..count]),
-            }
-        }
-    }
-
-    #[test]
-    fn members_with_every_kind_of_head_are_read_one_behind_the_other() {
-        let text =
-            b"a text that is long enough to be worth it, twice: a text that is long enough".repeat(700);
-        let mut all = Vec::new();
-        for bits in 0..8 {
-            let mut head = GzBuilder::new();
-            if bits & 1 != 0 {
-                head = head.filename("some.name");
-            }
-            if bits & 2 != 0 {
-                head = head.comment("a comment");
-            }
-            if bits & 4 != 0 {
-                head = head.extra("extra bytes");
-            }
-            let mut encoder = head.write(Vec::new(), Compression::default());
-            encoder.write_all(&text).unwrap();
-            all.extend(encoder.finish().unwrap());
-        }
-        assert!(inflated(&all) == text.repeat(8));
-        for cut in [1, 3, 9, 20, all.len() / 2, all.len() - 4] {
-            let so_far = inflated(&all[..cut]);
-            assert!(text.repeat(8).starts_with(&so_far), "{cut}");
-            assert!(cut < 100 || so_far.len() > text.len());
-        }
-    }
-
-    #[test]
-    fn zlib_is_read_and_broken_streams_end() {
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(b"in zlib").unwrap();
-        let whole = encoder.finish().unwrap();
-        assert_eq!(inflated(&whole), b"in zlib");
-        assert_eq!(inflated(&[0x78, 0x9c, 0xff, 0xff, 0xff]), b"");
-        assert_eq!(inflated(&[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0, 0xff, 0xff]), b"");
-    }
 }

@@ -8,7 +8,7 @@ use crate::bytes::{
     AN, BLANK, Class, DIGIT, DOT, LINE, LOWER, TOKEN, U64, UPPER, at, before, is, line_start, part,
     past_line_end, run, run_back,
 };
-use crate::firewall::scan::Scan;
+use crate::firewall::scan::{Depth, Scan};
 use crate::redacted::finding::Layer;
 use crate::rules::prefixed::special::changes;
 use crate::rules::set::literals;
@@ -39,7 +39,7 @@ pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
         }
         let start = lead(text, end - tail);
         let mut view = View::new(Layer::Join, end - start + head.len());
-        view.prefixed_only = true;
+        view.depth = Depth::PrefixedOnly;
         view.copy(text, start..end);
         let width = end - line_start(text, end, 4096);
         place = append(text, head, width, wanted, &mut view).max(next);
@@ -111,8 +111,13 @@ pub(crate) fn may_begin(tail: &[u8]) -> bool {
             part(rest, 0..length) == part(head, 0..length)
         }) && !is(before(tail, place), AN)
     });
+    // The marks of an Azure client secret and of an Airtable token. Their starts are not in the list of literals.
+    let marked = tail.windows(3).any(|three| is(at(three, 0), DIGIT) && three.ends_with(b"Q~"))
+        || tail
+            .windows(18)
+            .any(|head| head.starts_with(b"pat") && head.ends_with(b".") && run(head, 3, AN, 14) == 14);
     let random = part(tail, tail.len() - run_back(tail, tail.len(), U64 | DOT, REACH)..tail.len());
-    literal || (looks_cut(random) && has_class(random, LOWER) && has_class(random, UPPER))
+    literal || marked || (looks_cut(random) && has_class(random, LOWER) && has_class(random, UPPER))
 }
 
 fn has_class(run: &[u8], class: Class) -> bool {
@@ -171,21 +176,4 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
 pub(crate) fn begins(text: &[u8], tail: Range<usize>) -> bool {
     let near = tail.start.max(tail.end.saturating_sub(REACH));
     may_begin(part(text, near..tail.end)) || crate::views::runs::goes_on(text, tail)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_may_begin_at_its_literal_and_at_a_part_of_one() {
-        for tail in ["AKIA2", "x=gh", "a.g", concat!("sk", "-a"), "MTIzNDU2Nzg5.Xab12", "glpat-"] {
-            assert!(may_begin(tail.as_bytes()), "{tail}");
-        }
-        for tail in
-            ["done", "documents", "requests", "e89b-12d3-a456-426614174000", "12ms", "v1.2.3", "Asking"]
-        {
-            assert!(!may_begin(tail.as_bytes()), "{tail}");
-        }
-    }
 }

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use crate::bytes::part;
 use crate::bytes::wiped::Wiped;
+use crate::firewall::scan::Depth;
 use crate::redacted::finding::Layer;
 use crate::rules::{MarkerEncoding, Match};
 use crate::views::WHOLE;
@@ -35,7 +36,7 @@ pub(crate) struct Row {
 pub(crate) struct View {
     pub(crate) layer: Layer,
     pub(crate) bytes: Wiped,
-    pub(crate) prefixed_only: bool,
+    pub(crate) depth: Depth,
     pub(crate) wide: MarkerEncoding,
     trail: Trail,
     cut: CutMode,
@@ -47,7 +48,7 @@ impl View {
         Self {
             layer,
             bytes: Wiped::with_room(room),
-            prefixed_only: false,
+            depth: Depth::All,
             wide: MarkerEncoding::Bytes,
             trail: Trail::default(),
             cut: CutMode::Span,
@@ -65,7 +66,7 @@ impl View {
     /// Creates a view of the bytes of a range in reverse.
     pub(crate) fn reversed(text: &[u8], range: Range<usize>) -> Self {
         let mut view = Self::new(Layer::Reverse, range.len());
-        view.prefixed_only = true;
+        view.depth = Depth::PrefixedOnly;
         part(text, range.clone()).iter().rev().for_each(|byte| view.bytes.push(*byte));
         view.cut = CutMode::Mirror(range.end);
         view

@@ -1,14 +1,17 @@
 //! Views: the text with one layer undone, and a map from each byte to the raw bytes it comes from.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
+mod bunzip;
 mod concat;
 mod dump;
 mod inflate;
-mod join;
+pub(crate) mod join;
+mod launder;
 mod map;
 mod pairs;
 mod prefix;
 mod runs;
+mod smuggle;
 mod strip;
 mod trail;
 mod unescape;
@@ -103,6 +106,7 @@ pub(crate) fn each(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     }
     if wanted.may(Layer::Strip) {
         strip::views(text, wanted, scan);
+        smuggle::views(text, wanted, scan);
     }
     if wanted.may(Layer::Unescape) {
         unescape::views(text, wanted, scan);
@@ -123,5 +127,8 @@ pub(crate) fn each(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     }
     if wanted.may(Layer::Dump) {
         dump::views(text, wanted, scan);
+    }
+    if let Some(known) = scan.known.filter(|known| !known.is_empty() && wanted.may(Layer::Strip)) {
+        launder::views(text, wanted, scan, known);
     }
 }

@@ -150,9 +150,20 @@ fn pair(two: &[u8]) -> u8 {
 
 fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut ViewResults, scan: &Scan<'_>) {
     let first = run(text, range.start, B64_ANY, range.len());
-    if let Some(start) = first_start(text, range.start..range.start + first, range.end) {
+    // Raw deflate has no head, so the whole run is tried. Ordinary text never pays for that.
+    let raw = || scan.known.is_some() && inflate::is_raw(&all_digits(part(text, range.clone())));
+    let start = first_start(text, range.start..range.start + first, range.end)
+        .or_else(|| raw().then_some(range.start));
+    if let Some(start) = start {
         decode(text, range.start, start, range.end, wanted, scan);
     }
+}
+
+/// Decodes all base64 digits, on whichever lines.
+fn all_digits(run: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(run.len() / 4 * 3 + 3));
+    base64::decode_each(run, |byte, _| bytes.push(byte));
+    bytes
 }
 
 /// Returns where base64 text begins in the first line of a run that ends at `end`.
@@ -256,7 +267,8 @@ fn tells(digits: &[u8]) -> bool {
                 _ => false,
             };
             if !fits {
-                return count < 3 && inflate::is_compressed(&base64(part(digits, 0..4), 3));
+                return (count < 3 || head.starts_with(b"BZh"))
+                    && inflate::is_compressed(&base64(part(digits, 0..16), inflate::HEAD));
             }
             count += 1;
         }

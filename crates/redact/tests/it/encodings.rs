@@ -75,3 +75,40 @@ fn every_kind_is_found_behind_every_encoding() {
 fn kinds_with_a_literal_are_found_turned_wrapped_and_split() {
     run(PREFIXED, |name, kind| name != SIGNS && CARRIED.contains(&kind));
 }
+
+#[test]
+fn gzip_with_every_kind_of_head_is_read_member_by_member_up_to_damage() {
+    let secret = MAKERS.iter().find(|(name, ..)| *name == "anthropic").unwrap().2(&mut Rng::new(5)).secret;
+    let mut members = Vec::new();
+    for bits in 0..8 {
+        let mut head = flate2::GzBuilder::new();
+        if bits & 1 != 0 {
+            head = head.filename("some.name");
+        }
+        if bits & 2 != 0 {
+            head = head.comment("a comment");
+        }
+        if bits & 4 != 0 {
+            head = head.extra("extra bytes");
+        }
+        let mut encoder = head.write(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut encoder, format!("{bits} {secret}\n").as_bytes()).unwrap();
+        members.push(encoder.finish().unwrap());
+    }
+    let quiet = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x03\0\0\0\0\0\0\0\0\0";
+    for member in &members {
+        for packed in
+            [member.clone(), [quiet, member.as_slice()].concat(), member[..member.len() - 6].to_vec()]
+        {
+            let (out, found) = bytes(format!("{}\n", crate::plant_encode::base64(&packed)).as_bytes());
+            assert_eq!((out.as_slice(), found.len()), (&b"[REDACTED:anthropic]\n"[..], 1));
+        }
+    }
+    for broken in [
+        &b"\x78\x9c\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"[..],
+        b"\x1f\x8b\x08\x04\0\0\0\0\0\0\xff\xff\xff\xff\xff",
+    ] {
+        let text = format!("{}\n", crate::plant_encode::base64(broken));
+        assert_eq!(bytes(text.as_bytes()).0, text.as_bytes());
+    }
+}

@@ -55,6 +55,9 @@ fn a_weak_value_of_a_clear_name_is_removed() {
         ("{\"Password\": \"czsdsdfaereSDFC$FFSD\"}\n", "czsdsdfaereSDFC$FFSD"),
         ("{\"DbConnString\": \"host=db&password=p@55w0rd\"}\n", "p@55w0rd"),
         ("\"Server=db;User=sa;Password=tr0ub4dor;\"\n", "tr0ub4dor"),
+        ("DSN=\"host=db user=app password=tr0ub4dor dbname=app\"\n", "tr0ub4dor"),
+        ("db:\n  password: letmein123\n  user: app\n", "letmein123"),
+        ("DB_PASS=letmein123\nSECRET_KEY=0\n", "letmein123"),
     ] {
         let (out, kinds) = check(text);
         assert_eq!(kinds, ["generic"], "{out}");
@@ -66,9 +69,68 @@ fn a_weak_value_of_a_clear_name_is_removed() {
         "PASSWORD=password123\nSECRET=$OTHER_SECRET1\nPASSWD=/run/secrets/db1\n",
         "{\"password\": \"Enter your password\", \"secret\": \"my-secret-name2\"}\n",
         "password_hint=letmein123\nsecret_name=prod-db-1\n",
+        "password: changeme\npassword: ${VAR}\npassword: <your password>\nsecret: grafana-tls-01\n",
+        "  password: username12,\n  secret: hash2b64(x)\npassword: string2json;\n",
+        "set password=on host 10 and user=app1 with password=string\n",
     ] {
         untouched(text);
     }
+}
+
+#[test]
+fn a_static_token_of_a_header_is_removed() {
+    for (text, token) in [
+        ("Authorization: Bearer letmein-2024\n", "letmein-2024"),
+        ("{\"headers\": {\"Authorization\": \"Bearer s3cr3t-t0k3n\"}}\n", "s3cr3t-t0k3n"),
+        ("curl -H 'Authorization: Token tr0ub4dor9' https://x.example\n", "tr0ub4dor9"),
+    ] {
+        let (out, kinds) = check(text);
+        assert_eq!(kinds, ["auth-header"], "{out}");
+        gone(token.as_bytes(), out.as_bytes(), text);
+    }
+    for text in [
+        "Authorization: Bearer <token>\nAuthorization: Bearer ${TOKEN2024}\nAuthorization: Bearer your-token-1\n",
+        "Authorization: Bearer token123\nAuthorization: Bearer test-token-123\n",
+        "the bearer letmein-2024 of a letter\nheaders.authorization = bearer2header(x)\n",
+    ] {
+        untouched(text);
+    }
+}
+
+#[test]
+fn the_rest_of_a_key_is_removed_without_its_first_line() {
+    let rows: Vec<String> = (0..5)
+        .map(|seed| {
+            Rng::new(seed + 3).text("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 64)
+        })
+        .collect();
+    let end = |label: &str| format!("-----END {label}-----\n");
+    for indent in ["", "    "] {
+        let body: String = rows.iter().map(|row| format!("{indent}{row}\n")).collect();
+        let text = format!("the end of it:\n{body}{indent}{}done\n", end(concat!("RSA PRI", "VATE KEY")));
+        let (out, kinds) = check(&text);
+        assert_eq!(kinds, ["pem"], "{out}");
+        assert!(out.starts_with("the end of it:\n") && out.ends_with("KEY-----\ndone\n"), "{out}");
+        gone(rows.concat().as_bytes(), out.as_bytes(), "rows");
+        untouched(&format!("{body}{indent}{}", end("CERTIFICATE")));
+        untouched(&format!("{body}and then\n{indent}{}", end(concat!("PRI", "VATE KEY"))));
+    }
+    let escaped =
+        format!("{{\"key\": \"{}\\n{}\"}}\n", rows.join("\\n"), end(concat!("PRI", "VATE KEY")).trim_end());
+    let (out, _) = check(&escaped);
+    gone(rows.concat().as_bytes(), out.as_bytes(), "rows");
+}
+
+#[test]
+fn sealed_values_stay_in_yaml_and_json() {
+    let value =
+        format!("AgBy3i4OJSWK+PiTySYZZA9rO43cGDEq{}", Rng::new(8).text("ABCDEFabcdef0123456789+/", 90));
+    untouched(&format!(
+        "{{\"kind\": \"SealedSecret\", \"spec\": {{\"encryptedData\": {{\"password\": \"{value}\"}}}}}}\n"
+    ));
+    untouched(&format!("kind: SealedSecret\nspec:\n  encryptedData:\n    password: {value}\n"));
+    let (_, kinds) = check(&format!("password: \"Xg{}\"\n", &value[2..]));
+    assert_eq!(kinds, ["generic"]);
 }
 
 /// Their literals are too short to be found in reversed text.
@@ -114,4 +176,33 @@ fn a_value_that_was_cut_out_is_cut_out_where_it_stands_again() {
     assert_eq!(check(early).0, "tR4-qu!ckBr0wn\npassword=[REDACTED:generic]\n");
     let short = "password=aB3!xYz9\nagain aB3!xYz9\n";
     assert_eq!(check(short).0, "password=[REDACTED:generic]\nagain aB3!xYz9\n");
+}
+
+#[test]
+fn placeholders_are_words_not_parts_of_words() {
+    for value in [
+        "<token-12>",
+        "{{ token12 }}",
+        "%TOKEN12%",
+        "abc12...",
+        "sk-1****",
+        "xxxxXXXX1!",
+        "op://vault/item/field1",
+        "your-api-key-here",
+        "my-example-key1",
+        "dummyToken123",
+        "12345678",
+        "aaaaaaaa",
+        "Password123",
+        "valid-token-12345",
+        "secret_123",
+    ] {
+        untouched(&format!("{{\"password\": \"{value}\"}}\n"));
+    }
+    for value in
+        ["hunter2!x9", "exampled1!", "qX9!vbnm12", "yoursTruly9!", "token-12345x!", "$ecr3t!x9", "opx9://K!"]
+    {
+        let (out, kinds) = check(&format!("{{\"password\": \"{value}\"}}\n"));
+        assert!(kinds == ["generic"] || value.contains("://"), "{out}");
+    }
 }

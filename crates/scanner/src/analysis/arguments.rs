@@ -144,6 +144,18 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
+    /// Returns the constants of a call's receiver and arguments, each with a blank after it.
+    pub(super) fn constants(&mut self, facts: &Evaluation<'_>, call: &Call<'_, '_>) -> Vec<u8> {
+        let mut written =
+            Written { text: Vec::new(), how: Obfuscations::NONE, left: MOST_ITEMS, choice: None };
+        let receiver = call.receiver.map(|node| facts.value(node)).filter(|value| facts.has_text(*value));
+        for value in receiver.into_iter().chain(call.arguments.iter().map(|argument| argument.value)) {
+            self.write_value(facts, value, 1, &mut written);
+            written.text.push(b' ');
+        }
+        written.text
+    }
+
     fn write_arguments(
         &mut self,
         facts: &Evaluation<'_>,

@@ -143,6 +143,11 @@ impl RuleAnalysis<'_, '_, '_> {
         out.left = out.left.saturating_sub(1);
         match *text {
             Alternative::Text(bytes, how) => {
+                // A word that a function of the file returns is found where the call is.
+                let is_call = |node: &NodeId| matches!(facts.program().node(*node), Node::Call { .. });
+                if node.as_ref().is_some_and(is_call) && !bytes.contains(&b'\n') {
+                    return out.view.put(bytes, at, how, 0);
+                }
                 if let Some((start, _)) = self.range(facts, text, node) {
                     return out.view.copy(bytes, start, how, 0);
                 }

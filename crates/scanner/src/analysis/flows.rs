@@ -1,10 +1,11 @@
 //! Data flow of secrets and foreign code from sources to sinks.
 
-use plugward_readers::{Alternative, Call, Evaluation, Language, Name, NamePart, Node, NodeId, Taint, Value};
+use plugward_readers::{Alternative, Call, Evaluation, Name, NamePart, Node, NodeId, Taint, Value};
 use plugward_types::Part;
 
 use super::RuleAnalysis;
-use crate::known::credentials;
+use crate::known::calls::Effects;
+use crate::known::credentials::{self, Printed};
 use crate::text::view::Obfuscations;
 
 /// Taint: all environment variables.
@@ -18,78 +19,57 @@ const DOWNLOAD: u32 = 8;
 /// Taint: data that was encoded, compressed or encrypted.
 const DECODED: u32 = 16;
 
-/// The effect of a call on its data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Effect {
-    #[default]
-    Nothing,
-    /// Sends it to another host, and returns that host's answer.
-    Sends,
-    /// Runs it as code or as a command. The returned value is not the data.
-    Runs,
-    /// Decodes it.
-    Decodes,
-}
-
-const SENDS_JS: &[&str] = plugward_types::words![
-    "fetch @axios @axios.post @axios.put @axios.patch @axios.request @axios.get @got @got.post @got.put",
-    "@got.get @node-fetch @undici.fetch @undici.request @http.request @http.get @https.request @https.get",
-    "@https.request().write @https.request().end @http.request().write @http.request().end",
-    "@net.connect().write @net.createConnection().write @net.connect().end @dns.lookup @dns.resolve",
-    "@dns.resolveTxt @dns.resolve4 @dns/promises.lookup @dns/promises.resolve @dns/promises.resolve4",
-    "navigator.sendBeacon @ws().send WebSocket().send @superagent.post().send @request.post",
-    "@nodemailer.createTransport().sendMail",
-];
-const SENDS_PY: &[&str] = plugward_types::words![
-    "@requests.post @requests.put @requests.patch @requests.get @requests.request @requests.Session().post",
-    "@requests.Session().get @httpx.post @httpx.put @httpx.get @httpx.Client().post",
-    "@httpx.AsyncClient().post @urllib.request.urlopen @urllib.request.urlretrieve",
-    "@http.client.HTTPSConnection().request @http.client.HTTPConnection().request @socket.socket().sendall",
-    "@socket.socket().send @socket.socket().sendto @socket.create_connection().sendall",
-    "@socket.create_connection().send @socket.gethostbyname @socket.getaddrinfo @smtplib.SMTP().sendmail",
-    "@smtplib.SMTP_SSL().sendmail @aiohttp.ClientSession().post @urllib3.PoolManager().request",
-    "@ftplib.FTP().storbinary",
-];
-const RUNS_JS: &[&str] = plugward_types::words![
-    "eval Function @vm.runInThisContext @vm.runInNewContext @vm.runInContext @vm.Script @child_process.exec",
-    "@child_process.execSync @child_process.execFile @child_process.execFileSync @child_process.spawn",
-    "@child_process.spawnSync @child_process.fork @module()._compile *._compile",
-];
-const RUNS_PY: &[&str] = plugward_types::words![
-    "exec eval @builtins.exec @builtins.eval @os.system @os.popen @subprocess.run @subprocess.Popen",
-    "@subprocess.call @subprocess.check_call @subprocess.check_output @subprocess.getoutput @pickle.loads",
-    "@pickle.load @marshal.loads @runpy.run_path @types.FunctionType",
-];
-const DECODES_JS: &[&str] = plugward_types::words![
-    "atob @zlib.inflateSync @zlib.gunzipSync @zlib.brotliDecompressSync @crypto.createDecipheriv().update",
-    "@crypto.createDecipheriv().final @crypto.createDecipher().update",
-];
-const DECODES_PY: &[&str] = plugward_types::words![
-    "@base64.b64decode @base64.b85decode @base64.a85decode @base64.b32decode @base64.urlsafe_b64decode",
-    "@base64.decodebytes @codecs.decode bytes.fromhex @zlib.decompress @bz2.decompress @lzma.decompress",
-    "@binascii.unhexlify @binascii.a2b_base64 @marshal.loads",
-];
 const ENVIRONMENTS: &[&str] =
     &["process.env", "@process.env", "Deno.env", "Bun.env", "@os.environ", "@os.environb"];
 
 /// The longest name that is compared, in members.
-const STEPS: usize = 6;
+const STEPS: usize = 7;
+/// The deepest nesting of collections in sent data.
+const MOST_NESTED: usize = 3;
+/// Options after which an interpreter gets code.
+const SWITCHES: &[&[u8]] = &[b"-c", b"-e", b"--eval", b"-p", b"/c", b"-Command", b"-EncodedCommand"];
+const INTERPRETERS: &[&[u8]] = &[
+    b"sh",
+    b"bash",
+    b"zsh",
+    b"dash",
+    b"ksh",
+    b"fish",
+    b"python",
+    b"python3",
+    b"node",
+    b"deno",
+    b"bun",
+    b"perl",
+    b"ruby",
+    b"php",
+    b"lua",
+    b"osascript",
+    b"powershell",
+    b"pwsh",
+    b"chmod",
+    b"open",
+    b"start",
+    b"source",
+    b".",
+    b"java",
+    b"dpkg",
+    b"msiexec",
+];
+/// Programs that start the program among their arguments.
+const WRAPPERS: &[&[u8]] = &[b"sudo", b"nohup", b"setsid", b"exec", b"env", b"time", b"command"];
 
 impl RuleAnalysis<'_, '_, '_> {
     /// Returns the taint of a call's result, and reports flows of secrets and foreign code.
     pub(super) fn flow(&mut self, call: &Call<'_, '_>) -> Taint {
         let facts = call.facts;
         let path = path(facts, call.name);
-        let effect = self.effect(&path);
-        let mut given = 0;
+        let effects = self.piped(call, &path).unwrap_or_else(|| self.calls.effects(&path));
+        let depth = if effects.has(Effects::SENDS) { MOST_NESTED } else { usize::from(writes_text(&path)) };
+        let mut given = if is_method(&path, "pipe") { receiver_taint(call) } else { 0 };
         let mut texts: Vec<u8> = Vec::new();
         for argument in call.arguments {
-            given |= facts.taint(argument.value).bits;
-            for item in facts.items(argument.value) {
-                given |= facts.taint(item.value).bits;
-                given |= environment(facts, item.value, if writes_text(&path) { ENVIRONMENT } else { 0 });
-            }
-            given |= environment(facts, argument.value, ENVIRONMENT);
+            given |= taint_of(facts, argument.value, depth);
             for alternative in facts.alternatives(argument.value) {
                 if let Alternative::Text(text, _) = alternative {
                     texts.push(b'/');
@@ -97,22 +77,24 @@ impl RuleAnalysis<'_, '_, '_> {
                 }
             }
         }
-        if effect != Effect::Nothing && self.is_report {
-            self.tell_flow(call, effect, given);
+        if self.is_report {
+            self.tell_flow(call, &path, effects, given);
         }
+        self.keep_written(call, &path, effects, given);
         let mut out = 0;
         // `Buffer.from(text, "base64")`, or code after the end of an image.
         let decodes = matches!(path.as_str(), "Buffer.from" | "@buffer.Buffer.from")
             && [&b"/base64"[..], b"/hex"].iter().any(|end| texts.ends_with(end));
-        if decodes || (is_read(&path) && self.names_picture(call)) {
+        if decodes || effects.has(Effects::DECODES) || (is_read(&path) && self.names_picture(call)) {
             out |= DECODED;
         }
-        match effect {
-            Effect::Sends => out |= DOWNLOAD,
-            Effect::Decodes => out |= DECODED,
-            Effect::Runs | Effect::Nothing => {}
+        if effects.has(Effects::SENDS) {
+            out |= DOWNLOAD;
         }
-        if effect == Effect::Nothing {
+        if effects.has(Effects::STARTS) {
+            out |= self.printed(call);
+        }
+        if effects == Effects::default() {
             out |= given & ENVIRONMENT;
             if credentials::is_file(&texts) {
                 out |= CREDENTIALS;
@@ -132,12 +114,75 @@ impl RuleAnalysis<'_, '_, '_> {
         Taint { bits: out, origin: Some(call.node) }
     }
 
+    /// Returns the effects of `stream.pipe(request)`: those of a write to the argument.
+    fn piped(&self, call: &Call<'_, '_>, path: &str) -> Option<Effects> {
+        let target = call.arguments.first().filter(|_| is_method(path, "pipe"))?;
+        let names = || call.facts.names(target.value).map(|name| self::path(call.facts, name));
+        names()
+            .map(|name| self.calls.effects(&[name.as_str(), ".write"].concat()))
+            .find(|effects| *effects != Effects::default())
+    }
+
+    /// Remembers the files to which downloaded data is written.
+    fn keep_written(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
+        let facts = call.facts;
+        let opens = matches!(path, "open" | "@io.open" | "@aiofiles.open") || is_method(path, "open");
+        let streams = is_method(path, "createWriteStream");
+        // `stream.pipe(fs.createWriteStream(path))`
+        if is_method(path, "pipe") {
+            self.writes_download |= given & DOWNLOAD != 0;
+            return;
+        }
+        if !(opens || effects.has(Effects::WRITES)) {
+            return;
+        }
+        let text = self.constants(facts, call);
+        let mut words = text.split(|byte| *byte == b' ').filter(|word| word.len() > 1);
+        if opens || streams {
+            let is_mode = |word: &[u8]| {
+                word.len() < 5
+                    && word.iter().all(|byte| b"rwabtx+".contains(byte))
+                    && word.iter().any(|byte| b"wax".contains(byte))
+            };
+            let is_write = streams || text.split(|byte| *byte == b' ').skip(1).any(is_mode);
+            if let Some(file) = words.next().filter(|_| is_write) {
+                self.opened.insert(file.to_vec());
+            }
+        } else if effects.has(Effects::SENDS) || given & DOWNLOAD != 0 {
+            self.writes_download |= path.contains("open()");
+            self.written.extend(words.map(<[u8]>::to_vec));
+        }
+    }
+
+    /// Returns `true` if the file writes downloaded data to a path.
+    fn is_downloaded(&self, path: &[u8]) -> bool {
+        self.written.contains(path) || self.writes_download && self.opened.contains(path)
+    }
+
+    /// Returns the taint of a program's output.
+    fn printed(&mut self, call: &Call<'_, '_>) -> u32 {
+        let text = self.constants(call.facts, call);
+        let words: Vec<&[u8]> = text.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
+        let Some((program, arguments)) = words.split_first() else { return 0 };
+        let arguments: Vec<&[u8]> = arguments
+            .iter()
+            .filter(|word| !word.contains(&b'=') && !matches!(**word, b"True" | b"False"))
+            .copied()
+            .collect();
+        match credentials::printed(program, &arguments) {
+            Some(Printed::Environment) => ENVIRONMENT,
+            Some(Printed::Credentials) => CREDENTIALS,
+            Some(Printed::Named) => NAMED,
+            Some(Printed::Dotenv) | None => 0,
+        }
+    }
+
     /// Returns the taint of one environment variable, and of a part of an answer.
     pub(super) fn read_marks(&self, facts: &Evaluation<'_>, name: Name) -> Taint {
         let NamePart::Member(member) = facts.step(name) else { return Taint::NONE };
         let answer = facts.parent(name).filter(|parent| facts.step(*parent) == NamePart::Result);
         let called = answer.and_then(|answer| facts.parent(answer));
-        if called.is_some_and(|called| self.effect(&path(facts, called)) == Effect::Sends) {
+        if called.is_some_and(|called| self.calls.effects(&path(facts, called)).has(Effects::SENDS)) {
             return Taint { bits: DOWNLOAD, origin: None };
         }
         let secret = credentials::is_secret_name(facts.bytes(member));
@@ -160,7 +205,10 @@ impl RuleAnalysis<'_, '_, '_> {
     pub(super) fn import_flow(&mut self, facts: &Evaluation<'_>, node: NodeId) {
         let Node::Import(module) = facts.program().node(node) else { return };
         let marks = facts.taint(facts.value(module)).bits;
-        if marks & DOWNLOAD != 0 {
+        let is_downloaded = facts
+            .alternatives(facts.value(module))
+            .any(|one| matches!(one, Alternative::Text(text, _) if self.is_downloaded(text)));
+        if marks & DOWNLOAD != 0 || is_downloaded {
             self.sink.shape("flow-download-run", Self::span(facts, node), Obfuscations::NONE);
         } else if marks & DECODED != 0 {
             self.sink.shape("flow-decode-run", Self::span(facts, node), Obfuscations::NONE);
@@ -169,58 +217,108 @@ impl RuleAnalysis<'_, '_, '_> {
 
     /// Returns `true` if the result of a call depends on its arguments. The output of a program does not count.
     pub(super) fn passes_on(&self, facts: &Evaluation<'_>, name: Name) -> bool {
-        !matches!(self.effect(&path(facts, name)), Effect::Runs | Effect::Sends)
+        let effects = self.calls.effects(&path(facts, name));
+        ![Effects::RUNS, Effects::STARTS, Effects::SENDS].iter().any(|one| effects.has(*one))
     }
 
-    fn effect(&self, path: &str) -> Effect {
-        let (sends, runs, decodes) = match self.language {
-            Language::JavaScript => (SENDS_JS, RUNS_JS, DECODES_JS),
-            Language::Python => (SENDS_PY, RUNS_PY, DECODES_PY),
-        };
-        if sends.contains(&path) {
-            Effect::Sends
-        } else if runs.contains(&path) {
-            Effect::Runs
-        } else if decodes.contains(&path) {
-            Effect::Decodes
-        } else {
-            Effect::Nothing
-        }
+    /// Returns `true` if a name begins the name of a call with effects.
+    pub(super) fn has_effects(&self, facts: &Evaluation<'_>, name: Name) -> bool {
+        self.calls.knows(&path(facts, name))
     }
 
-    fn tell_flow(&mut self, call: &Call<'_, '_>, effect: Effect, given: u32) {
-        let span = Self::span(call.facts, call.node);
-        match effect {
-            Effect::Sends if given & (ENVIRONMENT | CREDENTIALS) != 0 => {
+    fn tell_flow(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
+        let facts = call.facts;
+        let span = Self::span(facts, call.node);
+        if effects.has(Effects::SENDS) {
+            if given & (ENVIRONMENT | CREDENTIALS) != 0 {
                 self.sink.shape("flow-credentials-sent", span, Obfuscations::NONE);
-            }
-            Effect::Sends if given & NAMED != 0 => {
+            } else if given & NAMED != 0 {
                 self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE);
             }
-            Effect::Runs => {
-                let is_function = matches!(path(call.facts, call.name).as_str(), "Function");
-                let code = if is_function { call.arguments.last() } else { call.arguments.first() };
-                let first = code.map_or(0, |code| call.facts.taint(code.value).bits);
-                // A command with an answer among its arguments runs its own program, not the answer.
-                let is_command = ["@child_process.", "@subprocess.", "@os."]
-                    .iter()
-                    .any(|head| path(call.facts, call.name).starts_with(head));
-                if first & DOWNLOAD != 0 && !is_command {
-                    self.sink.shape("flow-download-run", span, Obfuscations::NONE);
-                } else if first & DECODED != 0 {
-                    self.sink.shape("flow-decode-run", span, Obfuscations::NONE);
-                }
-            }
-            _ => {}
         }
+        if !effects.has(Effects::RUNS) && !effects.has(Effects::STARTS) {
+            return;
+        }
+        let code = if path == "Function" { call.arguments.last() } else { call.arguments.first() };
+        let first = code.map_or(0, |code| facts.taint(code.value).bits);
+        let runs_download = if effects.has(Effects::STARTS) {
+            self.starts_download(call)
+        } else {
+            first & DOWNLOAD != 0 || self.runs_file(call)
+        };
+        // Programs keep their own data in this form.
+        let is_data = ["@pickle.", "@_pickle.", "@cPickle.", "@dill.", "@cloudpickle.", "@jsonpickle."]
+            .iter()
+            .any(|head| path.starts_with(head));
+        if runs_download {
+            self.sink.shape("flow-download-run", span, Obfuscations::NONE);
+        } else if first & DECODED != 0 && !is_data {
+            self.sink.shape("flow-decode-run", span, Obfuscations::NONE);
+        }
+    }
+
+    /// Returns `true` if the whole command is downloaded, or the program is: a command with an answer among its arguments
+    /// runs its own program.
+    fn starts_download(&mut self, call: &Call<'_, '_>) -> bool {
+        let facts = call.facts;
+        let Some(first) = call.arguments.first() else { return false };
+        let is_foreign = |value: Value| {
+            facts.taint(value).bits & DOWNLOAD != 0 && !facts.has_text(value) && facts.items(value).is_empty()
+        };
+        if is_foreign(first.value) {
+            return true;
+        }
+        let is_switch = |value: Value| {
+            facts
+                .alternatives(value)
+                .any(|one| matches!(one, Alternative::Text(text, _) if SWITCHES.contains(&text)))
+        };
+        let items: Vec<Value> = call
+            .arguments
+            .iter()
+            .take(2)
+            .flat_map(|argument| facts.items(argument.value))
+            .map(|item| item.value)
+            .collect();
+        let after = items
+            .iter()
+            .position(|value| is_switch(*value))
+            .and_then(|at| items.get(at..))
+            .unwrap_or_default();
+        if after.iter().any(|value| is_foreign(*value)) {
+            return true;
+        }
+        let text = self.constants(facts, call);
+        text.split(|byte| matches!(byte, b';' | b'|' | b'&' | b'\n')).any(|command| {
+            let is_word =
+                |word: &&[u8]| !word.is_empty() && !WRAPPERS.contains(word) && !word.contains(&b'=');
+            let mut words = command.split(|byte| matches!(byte, b' ' | b'"' | b'\'')).filter(is_word);
+            let Some(program) = words.next() else { return false };
+            let name = program.rsplit(|byte| *byte == b'/').next().unwrap_or(program);
+            self.is_downloaded(program)
+                || INTERPRETERS.contains(&name) && words.any(|word| self.is_downloaded(word))
+        })
+    }
+
+    /// Returns `true` if a call names a downloaded file.
+    fn runs_file(&mut self, call: &Call<'_, '_>) -> bool {
+        let text = self.constants(call.facts, call);
+        text.split(|byte| *byte == b' ').any(|word| self.is_downloaded(word))
     }
 }
 
-/// Returns the taint of one variable in a copy of the environment.
+/// Members that contain the whole of their object.
+const WHOLE: &[&[u8]] = &[
+    b"body", b"content", b"data", b"env", b"environ", b"json", b"output", b"payload", b"stdout", b"text",
+    b"value",
+];
+
+/// Returns the taint of one member of an object that contains the environment.
 pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
     let is_variable =
         member.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
-    if !is_variable || marks.bits & ENVIRONMENT == 0 {
+    // A member of a result that was computed from the environment is not the environment.
+    if marks.bits & ENVIRONMENT == 0 || !is_variable && WHOLE.contains(&member) {
         return marks;
     }
     let named = if credentials::is_secret_name(member) { NAMED } else { 0 };
@@ -235,6 +333,11 @@ fn writes_text(path: &str) -> bool {
     )
 }
 
+/// Returns `true` if a name ends in this member.
+fn is_method(path: &str, member: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, last)| last == member)
+}
+
 /// Returns `true` if a call returns the contents of a file.
 fn is_read(path: &str) -> bool {
     ["readFileSync", "readFile", "open", "read_bytes"]
@@ -242,17 +345,32 @@ fn is_read(path: &str) -> bool {
         .any(|name| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('.')))
 }
 
-/// Returns `mark` if a value is the whole environment, and 0 otherwise.
-fn environment(facts: &Evaluation<'_>, value: Value, mark: u32) -> u32 {
-    if mark == 0 {
-        return 0;
-    }
+/// Returns the taint of a value, and of the items in its collections up to a depth.
+fn taint_of(facts: &Evaluation<'_>, value: Value, depth: usize) -> u32 {
+    let own = facts.taint(value).bits | of_environment(facts, value);
+    let items = facts.items(value);
+    items.iter().fold(own, |bits, item| {
+        // A spread of a name has no items.
+        let spread = item.node.filter(|_| depth > 0 && item.key.is_none()).map(|node| facts.value(node));
+        let spread = spread.map_or(0, |value| of_environment(facts, value));
+        let more =
+            if depth == 0 { facts.taint(item.value).bits } else { taint_of(facts, item.value, depth - 1) };
+        bits | spread | more
+    })
+}
+
+/// Returns the taint of a value that is the environment itself.
+fn of_environment(facts: &Evaluation<'_>, value: Value) -> u32 {
     let is = facts.names(value).any(|name| ENVIRONMENTS.contains(&path(facts, name).as_str()));
-    if is { mark } else { 0 }
+    if is { ENVIRONMENT } else { 0 }
+}
+
+fn receiver_taint(call: &Call<'_, '_>) -> u32 {
+    call.receiver.map_or(0, |object| call.facts.taint(call.facts.value(object)).bits)
 }
 
 /// Returns a name as text: `@module.member().member`, `global.member`, `*.member`.
-fn path(facts: &Evaluation<'_>, name: Name) -> String {
+pub(super) fn path(facts: &Evaluation<'_>, name: Name) -> String {
     let mut steps = Vec::new();
     let mut at = Some(name);
     while let Some(name) = at.filter(|_| steps.len() < STEPS) {

@@ -7,6 +7,8 @@ mod flows;
 mod shapes;
 mod watched;
 
+use std::collections::BTreeSet;
+
 use plugward_types::Part;
 pub(crate) use watched::{Watched, intern};
 
@@ -15,6 +17,7 @@ use plugward_readers::{
     Program, Round, Taint, Value, evaluate,
 };
 
+use crate::known::calls::Calls;
 use crate::rules::names::{Names, Node as NameNode, ROOT};
 use crate::scan::sink::{Args, Declaration, FirstArg, Sink, Specifier, Unread};
 use crate::text::view::Obfuscations;
@@ -36,7 +39,13 @@ pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
     language: Language,
     names: &'r Names,
     watched: &'r Watched,
+    calls: &'r Calls,
     is_report: bool,
+    /// The files to which downloaded data is written, and those that are opened for writing.
+    written: BTreeSet<Vec<u8>>,
+    opened: BTreeSet<Vec<u8>>,
+    /// Whether downloaded data is written to an open file.
+    writes_download: bool,
     /// The resolved nodes, by name.
     resolved: Vec<Option<Resolved>>,
     /// The first expression of each text of the program.
@@ -46,9 +55,9 @@ pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
 /// Evaluates a program and reports its operations to the rules.
 pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &mut Sink<'_>) {
     let rules = sink.rules;
-    let (names, watched) = match language {
-        Language::JavaScript => (&rules.js, &rules.js_watched),
-        Language::Python => (&rules.py, &rules.py_watched),
+    let (names, watched, calls) = match language {
+        Language::JavaScript => (&rules.js, &rules.js_watched, &rules.js_calls),
+        Language::Python => (&rules.py, &rules.py_watched, &rules.py_calls),
     };
     let mut analysis = RuleAnalysis {
         src,
@@ -56,7 +65,11 @@ pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &
         language,
         names,
         watched,
+        calls,
         is_report: false,
+        written: BTreeSet::new(),
+        opened: BTreeSet::new(),
+        writes_download: false,
         resolved: Vec::new(),
         origins: Vec::new(),
     };
@@ -241,7 +254,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
 
     fn knows(&mut self, facts: &Evaluation<'_>, name: Name) -> bool {
         let resolved = self.resolve(facts, name);
-        resolved.node != 0 || resolved.star != 0
+        resolved.node != 0 || resolved.star != 0 || self.has_effects(facts, name)
     }
 
     fn call(&mut self, call: &Call<'_, '_>) -> Taint {
@@ -274,6 +287,10 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
     }
 
     fn remove(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId) {
+        // Deleting a module from the cache only loads its file again.
+        if flows::path(facts, name).starts_with("require.cache") {
+            return;
+        }
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));
         for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
@@ -291,6 +308,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         let text = facts.bytes(module);
         match self.language {
             Language::JavaScript => {
+                self.import_flow(facts, node);
                 self.dynamic_import(facts, node, FirstArg::Literal, how);
                 self.sink.module(Specifier::Known(text), span, how);
                 // A relative file that code loads is code, whatever its extension.

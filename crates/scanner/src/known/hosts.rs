@@ -94,7 +94,8 @@ const INDEXES: &[&str] = plugward_types::words![
     "registry.npmjs.org registry.npmjs.com registry.yarnpkg.com jsr.io pypi.org pypi.python.org",
     "pythonhosted.org download.pytorch.org crates.io github.com/rust-lang/crates.io-index proxy.golang.org",
     "sum.golang.org rubygems.org repo1.maven.org repo.maven.apache.org central.sonatype.com maven.google.com",
-    "plugins.gradle.org packagist.org conda.anaconda.org repo.anaconda.com",
+    "plugins.gradle.org packagist.org conda.anaconda.org repo.anaconda.com codeload.github.com",
+    "npm.pkg.github.com",
 ];
 
 /// Hosts of model vendors. Of clouds whose customers can create subdomains, only the model service is listed.

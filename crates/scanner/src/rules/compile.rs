@@ -15,6 +15,7 @@ use super::{Cases, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, 
 use crate::Profile;
 use crate::RuleError;
 use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex, Speed};
+use crate::known::calls::{Calls, TABLE};
 use crate::lex::data::{KeyIndex, KeyPattern};
 use crate::rules::names::{Names, Words};
 use crate::rules::shapes::SHAPES;
@@ -41,7 +42,12 @@ pub(super) fn compile(all: Vec<CheckedRule<'_>>, compiled: Compiled) -> Result<R
         rules.push(rule);
         stored.push(cases);
     }
-    Ok(builder.finish(rules, stored, digest))
+    let calls = |language| {
+        Calls::builtin(language)
+            .map_err(|error| RuleError::new("calls.toml", None, RuleErrorKind::Parse(error)))
+    };
+    let calls = [calls(Language::JavaScript)?, calls(Language::Python)?];
+    Ok(builder.finish(rules, stored, calls, digest))
 }
 
 /// Returns the digest of rules in canonical form. Each field has a length prefix, so that different rules never have the
@@ -52,6 +58,7 @@ fn digest(all: &[CheckedRule<'_>]) -> Digest {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };
+    field(TABLE);
     for CheckedRule { rule, matches, .. } in all {
         field(rule.id.as_str());
         for text in [&rule.title, &rule.why, &rule.fix] {
@@ -260,13 +267,16 @@ impl Builder {
         Ok(())
     }
 
-    fn finish(mut self, rules: Vec<Rule>, cases: Vec<Cases>, digest: Digest) -> Rules {
+    fn finish(mut self, rules: Vec<Rule>, cases: Vec<Cases>, calls: [Calls; 2], digest: Digest) -> Rules {
+        let [js_calls, py_calls] = calls;
         self.js.spread();
         let js_watched = Watched::new(&self.js, Language::JavaScript);
         let py_watched = Watched::new(&self.py, Language::Python);
         Rules {
             js_watched,
             py_watched,
+            js_calls,
+            py_calls,
             table: rules,
             matchers: self.matchers,
             js: self.js,

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use plugward_types::{Behavior, LineColumn, LineEnds, LineIndex, Part, RuleId, Severity, hex};
 
-use super::source::{CaseSource, FileSource, Level, MatchSource, RuleSource};
+use serde::de::DeserializeOwned;
+
+use super::source::{CaseSource, FileSource, Level, ListsSource, MatchSource, RuleSource};
 use super::{Case, Cases, Rule, RuleFile, Rules, compile};
 use crate::RuleError;
 use crate::engine::{Compiled, Speed};
@@ -26,6 +28,9 @@ const BUILTIN: &[(&str, &str)] = files![
     "flow", "exec", "load", "native", "fs", "net", "env", "global", "host", "mitigation", "config",
     "rs", "opaque", "coverage", "evasion", "obf", "prompt", "secret", "unicode", "py", "sh"
 ];
+
+/// The parts of patterns that built-in rule files share.
+const LISTS: &str = include_str!("../../rules/lists.toml");
 
 /// The source of a file's rules.
 #[derive(Clone, Copy)]
@@ -52,16 +57,25 @@ pub(super) struct CheckedRule<'a> {
 
 /// Loads the built-in and the user's rule files.
 pub(super) fn load(files: &[RuleFile<'_>], compiled: Compiled) -> Result<Rules, RuleError> {
-    compile::compile(read(files)?, compiled)
+    let lists: ListsSource = parse(&Origin { file: "lists.toml", text: LISTS, local: Local::No })?;
+    let builtin: Vec<(&str, String)> =
+        BUILTIN.iter().map(|(file, text)| (*file, lists.expanded(text))).collect();
+    compile::compile(read(&builtin, files)?, compiled)
 }
 
 /// Parses the built-in and the user's rule files. Returns the rules in the order of their ids.
-fn read<'a>(files: &'a [RuleFile<'_>]) -> Result<Vec<CheckedRule<'a>>, RuleError> {
+fn read<'a>(
+    builtin: &'a [(&str, String)],
+    files: &'a [RuleFile<'_>],
+) -> Result<Vec<CheckedRule<'a>>, RuleError> {
     let mut all = Vec::new();
-    let builtin = BUILTIN.iter().map(|(file, text)| Origin { file, text, local: Local::No });
+    let builtin = builtin.iter().map(|(file, text)| Origin { file, text, local: Local::No });
     let own = files.iter().map(|file| Origin { file: file.name, text: file.text, local: Local::Yes });
     for origin in builtin.chain(own) {
-        let parsed = parse(&origin)?;
+        let parsed: FileSource = parse(&origin)?;
+        if parsed.version != 1 {
+            return Err(RuleError::new(origin.file, None, RuleErrorKind::Version(parsed.version)));
+        }
         for rule in parsed.rule {
             let place = Place { origin, at: rule.span().start };
             all.push(check(place, rule.into_inner())?);
@@ -107,16 +121,12 @@ impl Place<'_> {
     }
 }
 
-fn parse(origin: &Origin<'_>) -> Result<FileSource, RuleError> {
+fn parse<T: DeserializeOwned>(origin: &Origin<'_>) -> Result<T, RuleError> {
     if origin.text.len() > MAX_FILE {
         let kind = RuleErrorKind::TooLarge(format!("{} bytes; at most {MAX_FILE}", origin.text.len()));
         return Err(RuleError::new(origin.file, None, kind));
     }
-    let parsed: FileSource = toml::from_str(origin.text).map_err(|error| toml_error(origin, &error))?;
-    if parsed.version != 1 {
-        return Err(RuleError::new(origin.file, None, RuleErrorKind::Version(parsed.version)));
-    }
-    Ok(parsed)
+    toml::from_str(origin.text).map_err(|error| toml_error(origin, &error))
 }
 
 fn toml_error(origin: &Origin<'_>, error: &toml::de::Error) -> RuleError {

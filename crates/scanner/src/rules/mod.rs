@@ -20,6 +20,7 @@ use serde::Deserialize;
 use crate::Profile;
 use crate::analysis::Watched;
 use crate::engine::{Compiled, PatternSet, ShortRegex};
+use crate::known::calls::Calls;
 use crate::lex::data::{KeyIndex, KeyPattern};
 use crate::rules::names::{Names, Words};
 use crate::scan::entry::FileKind;
@@ -235,8 +236,10 @@ pub struct Rules {
     pub(crate) matchers: Vec<Matcher>,
     pub(crate) js: Names,
     pub(crate) js_watched: Watched,
+    pub(crate) js_calls: Calls,
     pub(crate) py: Names,
     pub(crate) py_watched: Watched,
+    pub(crate) py_calls: Calls,
     pub(crate) rs: Names,
     /// Names of keys in `key` rules.
     pub(crate) data: Words,

@@ -1,5 +1,7 @@
 //! The serde form of a rule file.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -11,6 +13,24 @@ pub(crate) struct FileSource {
     pub(crate) version: u32,
     #[serde(default)]
     pub(crate) rule: Vec<Spanned<RuleSource>>,
+}
+
+/// Parts of patterns that several rules share.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListsSource {
+    #[serde(rename = "version")]
+    _version: u32,
+    lists: BTreeMap<String, String>,
+}
+
+impl ListsSource {
+    /// Returns the text of a rule file with each `{{name}}` replaced. An unknown name remains, and is not a pattern.
+    pub(crate) fn expanded(&self, text: &str) -> String {
+        let replace =
+            |text: String, (name, list): (&String, &String)| text.replace(&format!("{{{{{name}}}}}"), list);
+        self.lists.iter().fold(text.to_owned(), replace)
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -13,8 +13,8 @@ use crate::scan::options::ScanOptions;
 use crate::scan::report::ScanSummary;
 use crate::scan::sink::{Hit, Lowered};
 use crate::scan::snippet::Places;
-use crate::text::decode;
 use crate::text::view::Obfuscations;
+use crate::text::{decode, quotation};
 
 /// A hit with its rule and severity.
 #[derive(Debug, Clone, Copy)]
@@ -268,6 +268,12 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
     };
     let most = if downloads::is_expected(rule.id.as_str(), hit, role, bytes) {
         Severity::Info
+    } else if rule.class == RuleClass::Instruction
+        && role == FileRole::ModelRead
+        && hit.lowered == Lowered::Shown
+        && quotation::is_only_fenced(bytes, hit.start as usize, hit.end as usize)
+    {
+        Severity::Warning
     } else {
         most(rule.class, hit, role)
     };
@@ -282,7 +288,7 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
         // A token that is returned to its issuer.
         "flow/credentials-sent" => crate::known::hosts::first(matched_of(hit, bytes))
             .is_some_and(|host| crate::known::servers::is_service(&host)),
-        _ => rule.id.family() == "prompt" && crate::text::quotation::is_documented(bytes, hit.start as usize),
+        _ => rule.id.family() == "prompt" && quotation::is_documented(bytes, hit.start as usize),
     };
     let most = if uncertain { most.min(Severity::Warning) } else { most };
     severity.map(|severity| severity.min(most))

@@ -24,6 +24,20 @@ pub(crate) fn is_quoted(source: &[u8], start: usize, end: usize) -> bool {
     in_pair(before, matched, after) || in_table(before) || is_introduced(before)
 }
 
+/// Returns `true` if a range is in a fenced block of a document, and neither quoted there nor an example of a text about
+/// attacks. A model reads such a block like the text around it.
+pub(crate) fn is_only_fenced(source: &[u8], start: usize, end: usize) -> bool {
+    let before = source.part(..start);
+    let first = before.starts_with(b"```");
+    let fences = memchr::memmem::find_iter(before, b"\n```").count() + usize::from(first);
+    let last = memchr::memmem::rfind(before, b"\n```").map(|at| at + 1).or(first.then_some(0));
+    let Some(open) = last.filter(|_| fences % 2 == 1) else { return false };
+    let line = memchr::memchr(b'\n', source.part(open..)).map_or(source.len(), |at| open + at + 1);
+    let block = source.part(line..);
+    let block = memchr::memmem::find(block, b"\n```").map_or(block, |at| block.part(..at));
+    !is_quoted(block, start.saturating_sub(line), end.saturating_sub(line)) && !is_documented(source, start)
+}
+
 /// Verbs with which a sentence tells the reader to do what a block below it says.
 const ORDERS: &str = "follow obey execute perform";
 

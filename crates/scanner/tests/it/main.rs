@@ -23,6 +23,7 @@ mod hyperagent;
 mod identity;
 mod internal;
 mod invariant;
+mod kinds;
 mod mufflers;
 mod named;
 mod negation;

@@ -9,7 +9,7 @@ use crate::bytes::{
     line_end, line_start, part, run, run_back, skip,
 };
 use crate::redacted::kind::rank;
-use crate::rules::context::value::{Quoting, is_sealed, is_value_byte, looks_secret, looks_weak};
+use crate::rules::context::value::{Quoting, is_value_byte, looks_secret, looks_weak};
 use crate::rules::placeholder::is_template;
 use crate::rules::{Match, MatchContext};
 
@@ -73,12 +73,14 @@ pub(crate) fn assigned(ctx: &MatchContext<'_>, word: Range<usize>, out: &mut Vec
 
 /// Returns `true` for names whose values people make up.
 fn is_password(name: &[u8]) -> bool {
-    let names = plugward_types::words!["password passwd pwd passphrase secret client_secret"];
+    let names = plugward_types::words![
+        "password passwd pwd passphrase passwort kennwort secret client_secret secret_key _pass",
+    ];
     names.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Finds a weak value in text that is not code: `NAME=value` alone on its line, `"name": "value"`, and a part of a
-/// connection string.
+/// Finds a weak value in text that is not code: `NAME=value` or `name: value` alone on its line, `"name": "value"`,
+/// and a part of a connection string.
 fn weak(ctx: &MatchContext<'_>, name: Range<usize>, start: usize, out: &mut Vec<Match>) {
     let text = ctx.text;
     let line = part(text, line_start(text, name.start, 80)..name.start);
@@ -88,9 +90,11 @@ fn weak(ctx: &MatchContext<'_>, name: Range<usize>, start: usize, out: &mut Vec<
         let from = start + 1;
         let length = part(text, from..from + 65).iter().take_while(|byte| **byte != b'"').count();
         if at(text, from + length) == b'"' { from..from + length } else { return }
-    } else if glued && (line.is_empty() || line == b"export ") {
+    } else if glued && (line.is_empty() || line == b"export ")
+        || at(text, name.end) == b':' && is_yaml(part(text, name.clone()), line)
+    {
         start..line_end(text, start, 80)
-    } else if glued && matches!(border, b'&' | b';' | b'?' | b'"') {
+    } else if glued && (matches!(border, b'&' | b';' | b'?' | b'"') || border == b' ' && is_dsn(line)) {
         let ends = |byte: &u8| matches!(byte, b'&' | b';' | b'"' | b'\'') || is(*byte, LINE | BLANK);
         start..start + part(text, start..start + 65).iter().take_while(|byte| !ends(byte)).count()
     } else {
@@ -99,6 +103,16 @@ fn weak(ctx: &MatchContext<'_>, name: Range<usize>, start: usize, out: &mut Vec<
     if looks_weak(part(text, value.clone()), ctx.examples) {
         ctx.hit(rank("generic"), value, out);
     }
+}
+
+/// Returns `true` for a key of YAML that is alone on its line. `secret:` often has the name of one as its value.
+fn is_yaml(name: &[u8], line: &[u8]) -> bool {
+    line.iter().all(|byte| is(*byte, BLANK) || *byte == b'-') && !name.eq_ignore_ascii_case(b"secret")
+}
+
+/// Returns `true` if fields of a connection string with blanks between are before a name: `host=db user=app `.
+fn is_dsn(line: &[u8]) -> bool {
+    ["host=", "user=", "dbname="].iter().any(|field| find(line, 0..line.len(), field).is_some())
 }
 
 /// Returns `true` for `arn:aws:secretsmanager:eu-west-1:123456789012:secret:app/db-AbCdEf`, which names the
@@ -368,7 +382,7 @@ fn bare(ctx: &MatchContext<'_>, start: usize, out: &mut Vec<Match>) {
     });
     let end = field.map_or(end, |place| start + place);
     let value = part(text, start..end);
-    if !is_sealed(value) && looks_secret(value, Quoting::Bare, ctx.examples) {
+    if looks_secret(value, Quoting::Bare, ctx.examples) {
         ctx.hit(rank("generic"), start..end, out);
     }
 }

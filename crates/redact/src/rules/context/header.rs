@@ -9,6 +9,7 @@ use crate::bytes::{
     skip,
 };
 use crate::redacted::kind::rank;
+use crate::rules::context::value::looks_weak;
 use crate::rules::placeholder::{is_masked, is_placeholder, is_template};
 use crate::rules::prefixed::entropy_at_least;
 use crate::rules::{Match, MatchContext};
@@ -38,17 +39,24 @@ pub(crate) fn authorization(ctx: &MatchContext<'_>, word: Range<usize>, out: &mu
     {
         place += 1;
     }
-    scheme(ctx, place, out);
+    scheme(ctx, place, TokenPlace::Header, out);
+}
+
+/// Whether a token is in an `Authorization` header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TokenPlace {
+    Header,
+    Elsewhere,
 }
 
 /// Finds `Bearer` and a token without a header name before it.
 pub(crate) fn bearer(ctx: &MatchContext<'_>, word: Range<usize>, out: &mut Vec<Match>) {
     if !is(before(ctx.text, word.start), AN) {
-        scheme(ctx, word.start, out);
+        scheme(ctx, word.start, TokenPlace::Elsewhere, out);
     }
 }
 
-fn scheme(ctx: &MatchContext<'_>, start: usize, out: &mut Vec<Match>) {
+fn scheme(ctx: &MatchContext<'_>, start: usize, found: TokenPlace, out: &mut Vec<Match>) {
     let text = ctx.text;
     let name = run(text, start, AN | U64, 20);
     let value = skip(text, start + name, BLANK, 8);
@@ -75,7 +83,13 @@ fn scheme(ctx: &MatchContext<'_>, start: usize, out: &mut Vec<Match>) {
         digits > 0 || (mixed && length >= 24)
     };
     let code = matches!(at(text, from + length), b'(' | b'[' | b'{') || is_dotted_name(token);
-    if length >= 16 && telling && !code && entropy_at_least(token, 3.3) && !kept(ctx, token) {
+    // A token that a person made up. Only the header makes it one.
+    let typed = found == TokenPlace::Header
+        && !loose
+        && is_end(at(text, from + length))
+        && looks_weak(token, ctx.examples);
+    let strong = length >= 16 && telling && entropy_at_least(token, 3.3);
+    if (strong || typed) && !code && !kept(ctx, token) {
         ctx.hit(rank("auth-header"), from..from + length, out);
     }
 }

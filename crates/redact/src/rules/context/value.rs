@@ -78,7 +78,7 @@ pub(crate) fn looks_weak(value: &[u8], examples: ExampleMode) -> bool {
 }
 
 /// Returns `true` for a value that Sealed Secrets has encrypted, with the length of its session key at its start.
-pub(crate) fn is_sealed(value: &[u8]) -> bool {
+fn is_sealed(value: &[u8]) -> bool {
     value.len() >= 64
         && value.starts_with(b"Ag")
         && value.get(2).is_some_and(|byte| matches!(byte, b'A'..=b'D'))
@@ -131,6 +131,7 @@ fn is_plain_thing(value: &[u8]) -> bool {
         || is_address(value)
         || is_date_or_version(value)
         || is_words(value)
+        || is_sealed(value)
 }
 
 /// Returns `true` for a number with a type suffix: `983551u32`, `16384i32`, `4096UL`.

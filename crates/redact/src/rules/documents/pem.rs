@@ -5,11 +5,11 @@ use core::ops::Range;
 
 use crate::bytes::{
     ALPHA, AN, B64, BLANK, DIGIT, EQUALS, HYPHEN, LINE, at, before, find, has, has_exact, is, line_end,
-    line_start, part, past_line_end, run, skip,
+    line_start, part, past_line_end, run, run_back, skip,
 };
 use crate::redacted::kind::rank;
 use crate::rules::{Match, MatchContext};
-use crate::views::hidden;
+use crate::views::{hidden, join};
 
 /// Finds a key block from its BEGIN line.
 pub(crate) fn block(ctx: &MatchContext<'_>, word: Range<usize>, out: &mut Vec<Match>) {
@@ -24,6 +24,31 @@ pub(crate) fn block(ctx: &MatchContext<'_>, word: Range<usize>, out: &mut Vec<Ma
     let body = Body::read(text, word.end + label + 5, prefix, 0);
     if body.bytes >= 40 {
         ctx.hit(rank("pem"), word.start..body.end, out);
+    }
+}
+
+/// How far before its END line the rest of a block is searched.
+const TAIL: usize = 16 * 1024;
+
+/// Finds the lines before an END line whose BEGIN line is missing.
+///
+/// These are the lines that a stream holds back as a wrapped value until a line of another kind follows.
+pub(crate) fn tail(ctx: &MatchContext<'_>, word: Range<usize>, out: &mut Vec<Match>) {
+    let text = ctx.text;
+    let label = part(text, word.end..word.end + 64).iter().take_while(|b| is(**b, AN) || **b == b' ').count();
+    let end = line_start(text, word.start, 256);
+    let alone = part(text, end..word.start).iter().all(|byte| is(*byte, BLANK));
+    if !alone || !part(text, word.end..word.end + label).ends_with(b"PRIVATE KEY") {
+        return;
+    }
+    let first = end.saturating_sub(TAIL);
+    let Some(top) = join::open(part(text, first..end)) else { return };
+    let stop = line_end(text, first + top, TAIL);
+    let start = stop - run_back(text, stop, B64 | EQUALS, stop - first);
+    let body = part(text, start..end).trim_ascii_end();
+    let is_body = body.iter().all(|byte| is(*byte, B64 | EQUALS | LINE | BLANK));
+    if is_body && body.len() >= 40 {
+        ctx.hit(rank("pem"), start..start + body.len(), out);
     }
 }
 

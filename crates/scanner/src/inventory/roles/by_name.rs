@@ -9,7 +9,7 @@ const VENDORED: &[&str] =
     &["node_modules", "vendor", "third_party", "bower_components", "site-packages", ".venv", "venv", "deps"];
 const TESTS: &[&str] = plugward_types::words![
     "test tests __tests__ spec specs testdata test-data test_data fixtures __fixtures__ __mocks__ mocks e2e",
-    "evals evaluations benchmarks __snapshots__",
+    "evals evaluations benchmarks __snapshots__ test-fixtures test_fixtures",
 ];
 const EXAMPLES: &[&str] = &["example", "examples", "sample", "samples", "demo", "demos"];
 const DOCUMENTATION: &[&str] = &["docs", "doc", "documentation", "website", ".github"];

@@ -172,6 +172,8 @@ impl Prose<'_, '_, '_> {
         if is_one_of(VOID, name) || rest.ends_with(b"/>") {
             return;
         }
+        // In a template, `<title>` is a placeholder.
+        let is_placeholder = lower == b"title" && !closes && !self.is_title_closed(range.end);
         match &mut self.hidden {
             Some((known, depth)) if *known == lower => {
                 *depth = if closes { depth.saturating_sub(1) } else { *depth + 1 };
@@ -179,9 +181,22 @@ impl Prose<'_, '_, '_> {
                     self.hidden = None;
                 }
             }
+            None if is_placeholder => {}
             None if !closes && is_unseen(name, rest) => self.hidden = Some((lower, 1)),
             _ => {}
         }
+    }
+
+    /// Returns `true` if a `</title` follows. The last one is searched once.
+    fn is_title_closed(&mut self, at: usize) -> bool {
+        let src = self.src;
+        let last = self.last_title.get_or_insert_with(|| {
+            let mut tags = memchr::memmem::rfind_iter(src, b"</");
+            let is_title =
+                |at: &usize| src.get(at + 2..at + 7).is_some_and(|name| name.eq_ignore_ascii_case(b"title"));
+            tags.find(is_title).unwrap_or(0)
+        });
+        *last >= at
     }
 
     /// Passes scripts, event handlers and script addresses of a range to the lexer for JavaScript.

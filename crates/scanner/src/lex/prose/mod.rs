@@ -67,6 +67,8 @@ struct Prose<'a, 's, 'r> {
     hidden: Option<(Vec<u8>, usize)>,
     /// The offset of the next `</script`, as far as it was searched.
     script_end: Option<usize>,
+    /// The offset of the last `</title`, once it was searched; 0 if there is none.
+    last_title: Option<usize>,
 }
 
 /// Lexes a text as prose.
@@ -85,6 +87,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &ScanLimits, out: &m
         comment: false,
         hidden: None,
         script_end: None,
+        last_title: None,
     };
     prose.out.text.begin(Within::Prose, 0);
     prose.done = prose.front_matter();

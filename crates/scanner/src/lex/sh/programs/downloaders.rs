@@ -37,6 +37,10 @@ fn fetches(name: &[u8], args: &[u8]) -> Option<bool> {
     Some(match name {
         // Most subcommands of `openssl` work on local data.
         b"openssl" => has(b"s_client"),
+        // Other subcommands of `gh` print text of its own.
+        b"gh" => [&b"api"[..], b"gist", b"release", b"repo", b"issue", b"pr", b"run", b"workflow"]
+            .iter()
+            .any(|sub| word(sub)),
         b"git" => has(b"archive") && has(b"--remote"),
         b"rsync" | b"scp" | b"sftp" => has(b":") && (has(b"/dev/stdout") || has(b"/dev/fd/1")),
         b"svn" | b"s5cmd" | b"mc" | b"rclone" | b"ipfs" => word(b"cat"),
