@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use plugward_capability::{
     Access as Level, Capability as _, EnvReadCapability, FsReadWriteCapability, NetConnectCapability,
     ProcessSpawnCapability, ProgramRef,
 };
 use plugward_sandbox_path::{FileId, Jail};
-use rustix::fs::{AtFlags, CWD};
 
 use crate::error::LaunchError;
 use crate::spec::check_variable;
@@ -265,6 +266,6 @@ fn path_of(directory: BorrowedFd<'_>) -> io::Result<String> {
 }
 
 fn is_root(id: FileId) -> io::Result<bool> {
-    let root = rustix::fs::statat(CWD, "/", AtFlags::empty())?;
-    Ok((root.st_dev, root.st_ino) == (id.device(), id.inode()))
+    let root = Path::new("/").metadata()?;
+    Ok((root.dev(), root.ino()) == (id.device(), id.inode()))
 }
