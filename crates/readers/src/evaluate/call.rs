@@ -50,13 +50,12 @@ impl Machine<'_, '_> {
         let arguments = self.arguments_of(list);
         let place = CallSite { id, kind, object: method.map(|(object, _)| object), depth: 0 };
         let forwarded = method.and_then(|(object, name)| self.forward_call(place, object, name, &arguments));
-        let mut result = match forwarded {
-            Some(result) => result,
-            None => {
-                let is_replace = arguments.len() > 1 && self.is_unknown_replace(method, function);
-                let given = if is_replace { arguments.rest(1) } else { &arguments };
-                self.invoke_all(place, function, given)
-            }
+        let mut result = if let Some(result) = forwarded {
+            result
+        } else {
+            let is_replace = arguments.len() > 1 && self.is_unknown_replace(method, function);
+            let given = if is_replace { arguments.rest(1) } else { &arguments };
+            self.invoke_all(place, function, given)
         };
         if let Some((object, name)) = method {
             let atoms = self.facts.values.atoms(function);
