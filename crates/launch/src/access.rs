@@ -12,6 +12,7 @@ use plugward_sandbox_path::{FileId, Jail};
 use rustix::fs::{AtFlags, CWD};
 
 use crate::error::LaunchError;
+use crate::spec::check_variable;
 
 /// The set of files, ports, variables and programs that a program can use.
 #[derive(Debug, Clone, Copy)]
@@ -73,10 +74,17 @@ const PRIVATE: [(&str, &str); 7] = [
 ];
 /// Variables that make common programs load code, separated by spaces.
 const LOADING: &str = "BASH_ENV ENV JAVA_TOOL_OPTIONS NODE_OPTIONS NODE_PATH PERL5LIB PERL5OPT PYTHONHOME PYTHONPATH \
-    PYTHONSTARTUP RUBYLIB RUBYOPT SHELLOPTS";
+    PYTHONSTARTUP RUBYLIB RUBYOPT SHELLOPTS GCONV_PATH OPENSSL_CONF OPENSSL_MODULES _JAVA_OPTIONS JDK_JAVA_OPTIONS \
+    DOTNET_STARTUP_HOOKS LUA_INIT ZDOTDIR PROMPT_COMMAND";
 const LOADING_PREFIXES: [&str; 4] = ["BASH_FUNC_", "DYLD_", "GIT_", "LD_"];
 /// Files whose commands run outside of the granted access later.
-const RUN_LATER: &str = ".claude .codex .cursor .gemini .git .mcp.json .vscode";
+const RUN_LATER: &str = "`.claude`, `.codex`, `.cursor`, `.envrc`, `.gemini`, `.git`, `.mcp.json`, `.vscode`";
+/// What no kernel limits, for every granted access.
+const NEVER_ENFORCED: [&str; 2] = [
+    "code that the program writes or creates in memory can run",
+    "the program can change the mode and the times of other files of the user, and see their status and changes \
+     (`stat`, inotify)",
+];
 /// A message can have 253 handles. Some are those of the program.
 const MOST_FILES: usize = 200;
 
@@ -84,7 +92,8 @@ impl GrantedAccess {
     /// Creates the access of the base list.
     ///
     /// `tree` is the private copy of the plugin, which the program can read and execute. `home` is its private
-    /// directory, which it can write, but not execute: `HOME`, `TMPDIR` and `XDG_*` lead there.
+    /// directory, which it can write: `HOME`, `TMPDIR` and `XDG_*` lead there. The files in it cannot be executed, but
+    /// an interpreter or the dynamic loader can read them.
     ///
     /// # Errors
     /// `launch/io` if a handle cannot be copied, or if the private directory has no path or one that is not UTF-8.
@@ -92,7 +101,7 @@ impl GrantedAccess {
         let path =
             path_of(home.as_fd()).map_err(LaunchError::io("read the path of the private directory"))?;
         let values = PRIVATE.iter().map(|(name, end)| ((*name).to_owned(), format!("{path}{end}"))).collect();
-        let not_enforced = vec!["code that the program creates in memory can run".to_owned()];
+        let not_enforced = NEVER_ENFORCED.map(str::to_owned).to_vec();
         let mut access = Self { files: vec![(home, Rights::Write)], values, not_enforced, ..Self::base() };
         if let Some(tree) = tree {
             access.add(tree, Rights::Execute)?;
@@ -135,14 +144,11 @@ impl GrantedAccess {
         if grant.scope().access() == Level::Read {
             return self.add(jail.as_fd(), Rights::Read);
         }
-        for name in RUN_LATER.split(' ') {
-            // What cannot be looked up cannot be reached by the program either.
-            if rustix::fs::statat(jail, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-                let text =
-                    format!("`{name}` in `{label}` can be changed, and other programs run commands from it");
-                self.not_enforced.push(text);
-            }
-        }
+        // The program can create those that do not exist.
+        self.not_enforced.push(format!(
+            "other programs run commands from files that the program can change or create in `{label}`, also in \
+             subdirectories: {RUN_LATER}"
+        ));
         self.add(jail.as_fd(), Rights::Write)
     }
 
@@ -150,9 +156,17 @@ impl GrantedAccess {
     pub fn connect(&mut self, grant: &NetConnectCapability) {
         let port = grant.scope().port();
         let Some(host) = grant.scope().host() else {
+            if self.listen.is_empty() {
+                let text = "the program can also listen on ports that the system selects";
+                self.not_enforced.push(text.to_owned());
+            }
             self.listen.insert(port);
             return;
         };
+        if self.connect.is_empty() {
+            let text = "connections to port 53 reach every host, for the resolution of names";
+            self.not_enforced.push(text.to_owned());
+        }
         self.connect.insert(port);
         self.not_enforced.push(format!("connections to port {port} reach every host, not only `{host}`"));
     }
@@ -163,21 +177,21 @@ impl GrantedAccess {
     /// `launch/spec` for a variable that makes programs load code.
     pub fn variables(&mut self, grant: &EnvReadCapability) -> Result<(), LaunchError> {
         for name in grant.scope().names() {
-            if LOADING.split(' ').any(|known| known == name)
-                || LOADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-            {
-                return Err(LaunchError::spec(format!(
-                    "a variable that loads code cannot be granted: `{name}`"
-                )));
-            }
+            check_not_loading(name)?;
             self.variables.insert(name.to_owned());
         }
         Ok(())
     }
 
     /// Sets a variable of the host, such as the directory of the plugin.
-    pub fn set_variable(&mut self, name: &str, value: &str) {
+    ///
+    /// # Errors
+    /// `launch/spec` for a variable that makes programs load code, a name that is not valid, or a NUL byte.
+    pub fn set_variable(&mut self, name: &str, value: &str) -> Result<(), LaunchError> {
+        check_variable(name, value)?;
+        check_not_loading(name)?;
         self.values.insert(name.to_owned(), value.to_owned());
+        Ok(())
     }
 
     /// Adds a program, which is the open file.
@@ -234,6 +248,15 @@ impl GrantedAccess {
         }
         all
     }
+}
+
+fn check_not_loading(name: &str) -> Result<(), LaunchError> {
+    if LOADING.split(' ').any(|known| known == name)
+        || LOADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    {
+        return Err(LaunchError::spec(format!("a variable that loads code cannot be granted: `{name}`")));
+    }
+    Ok(())
 }
 
 fn path_of(directory: BorrowedFd<'_>) -> io::Result<String> {

@@ -3,7 +3,7 @@
 use crate::access::GrantedAccess;
 
 /// What the launcher found out when it confined itself.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Facts {
     /// The ABI of Landlock that is enforced; 0 if none is.
     pub(crate) landlock: u32,

@@ -75,22 +75,34 @@ impl LaunchSpec<'_> {
         if self.argv.is_empty() {
             return Err(LaunchError::spec("the argument list is empty".to_owned()));
         }
-        let env = self.env.iter().flat_map(|(name, value)| [name, value]);
-        if self.argv.iter().chain(env).any(|text| text.contains('\0')) {
-            return Err(LaunchError::spec("an argument or a variable contains a NUL byte".to_owned()));
-        }
+        check_no_nul(self.argv.iter().map(String::as_str))?;
         let mut names = BTreeSet::new();
-        for (name, _) in &self.env {
-            let shown = name.escape_debug();
-            if name.is_empty() || name.contains('=') {
-                return Err(LaunchError::spec(format!("not a name of an environment variable: `{shown}`")));
-            }
+        for (name, value) in &self.env {
+            check_variable(name, value)?;
             if !names.insert(name) {
+                let shown = name.escape_debug();
                 return Err(LaunchError::spec(format!("the environment variable `{shown}` is set twice")));
             }
         }
         Ok(())
     }
+}
+
+/// Checks that the system can pass on a variable as it is.
+pub(crate) fn check_variable(name: &str, value: &str) -> Result<(), LaunchError> {
+    check_no_nul([name, value])?;
+    if name.is_empty() || name.contains('=') {
+        let shown = name.escape_debug();
+        return Err(LaunchError::spec(format!("not a name of an environment variable: `{shown}`")));
+    }
+    Ok(())
+}
+
+fn check_no_nul<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<(), LaunchError> {
+    if texts.into_iter().any(|text| text.contains('\0')) {
+        return Err(LaunchError::spec("an argument or a variable contains a NUL byte".to_owned()));
+    }
+    Ok(())
 }
 
 fn check_absolute(subject: &str, path: &str) -> Result<(), LaunchError> {

@@ -10,49 +10,19 @@ use seccompiler::{
     TargetArch, apply_filter, sock_filter,
 };
 
+use super::Role;
+use super::calls::{DENIED, DENIED_WITHOUT_NAMESPACE, MODES, OPENAT, older};
 use super::start::Ports;
 
-/// Calls that reach other processes, mounts, namespaces, or much code of the kernel.
-const DENIED: [i64; 32] = [
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_process_madvise,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_kcmp,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_move_mount,
-    libc::SYS_open_tree,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_mount_setattr,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_keyctl,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-];
-/// `clone3` has its flags in memory, which a filter cannot read.
+/// `clone3` and `openat2` have their flags in memory, which a filter cannot read.
 const CLONE3: u32 = 435;
+const OPENAT2: u32 = 437;
 /// The bit of the numbers of another ABI of the same processor.
 const X32: u32 = 0x4000_0000;
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
+const PRIORITY_OF_USER: u64 = 2;
+const IO_PRIORITY_OF_USER: u64 = 3;
 /// The protocols of a TCP socket: the default and the number. Another one is MPTCP.
 const TCP: [u64; 2] = [0, 6];
 const TYPE_MASK: u64 = 0xf;
@@ -60,8 +30,11 @@ const TYPE_MASK: u64 = 0xf;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Denies the calls for this process and its child processes.
-pub(super) fn apply(ports: &Ports) -> io::Result<()> {
-    let mut denied = DENIED.to_vec();
+pub(super) fn apply(ports: &Ports, role: Role) -> io::Result<()> {
+    let mut denied = [DENIED.as_slice(), older::DENIED].concat();
+    if role == Role::Plain {
+        denied.extend(DENIED_WITHOUT_NAMESPACE);
+    }
     if ports.is_empty() {
         denied.push(libc::SYS_socket);
     }
@@ -69,7 +42,7 @@ pub(super) fn apply(ports: &Ports) -> io::Result<()> {
         // A socket that was not bound listens on a port that Landlock does not compare.
         denied.push(libc::SYS_listen);
     }
-    let rules = rules(ports).map_err(io::Error::other)?;
+    let rules = rules(ports, role).map_err(io::Error::other)?;
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
     // A call of another architecture ends the process.
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer(Errno::PERM), arch);
@@ -82,8 +55,8 @@ fn answer(errno: Errno) -> SeccompAction {
 }
 
 /// A filter that looks at numbers only, with one comparison for each: the kernel evaluates it for every number when it is
-/// added. It ends a process that uses x32, and answers `clone3` as if the kernel did not have it, so that C libraries fall
-/// back to `clone`.
+/// added. It ends a process that uses x32, and answers `clone3` and `openat2` as if the kernel did not have them, so that
+/// programs fall back to `clone` and `openat`.
 fn numbers(denied: &[i64]) -> io::Result<BpfProgram> {
     const LOAD_NUMBER: u16 = 0x20;
     const JUMP_IF_EQUAL: u16 = 0x15;
@@ -92,6 +65,7 @@ fn numbers(denied: &[i64]) -> io::Result<BpfProgram> {
     let mut jumps = vec![
         (JUMP_IF_NOT_BELOW, X32, SeccompAction::KillProcess),
         (JUMP_IF_EQUAL, CLONE3, answer(Errno::NOSYS)),
+        (JUMP_IF_EQUAL, OPENAT2, answer(Errno::NOSYS)),
     ];
     for call in denied {
         jumps.push((JUMP_IF_EQUAL, u32::try_from(*call).map_err(io::Error::other)?, answer(Errno::PERM)));
@@ -107,12 +81,26 @@ fn numbers(denied: &[i64]) -> io::Result<BpfProgram> {
     Ok(program)
 }
 
-fn rules(ports: &Ports) -> Result<Rules, seccompiler::BackendError> {
+/// Calls that are denied if all conditions are true.
+type Denied = Vec<(i64, Vec<SeccompCondition>)>;
+
+fn rules(ports: &Ports, role: Role) -> Result<Rules, seccompiler::BackendError> {
+    let mut denied = [always()?, modes()?].concat();
+    if role == Role::Plain {
+        denied.extend(other_processes()?);
+    }
+    if !ports.is_empty() {
+        denied.extend(all_but_tcp()?);
+    }
     let mut rules = Rules::new();
-    let mut deny = |call: i64, conditions: Vec<SeccompCondition>| {
+    for (call, conditions) in denied {
         rules.entry(call).or_default().push(SeccompRule::new(conditions)?);
-        Ok::<(), seccompiler::BackendError>(())
-    };
+    }
+    Ok(rules)
+}
+
+fn always() -> Result<Denied, seccompiler::BackendError> {
+    let mut denied = Denied::new();
     for flag in [
         libc::CLONE_NEWNS,
         libc::CLONE_NEWCGROUP,
@@ -122,38 +110,78 @@ fn rules(ports: &Ports) -> Result<Rules, seccompiler::BackendError> {
         libc::CLONE_NEWPID,
         libc::CLONE_NEWNET,
     ] {
-        deny(
-            libc::SYS_clone,
-            vec![masked(0, u64::from(flag.unsigned_abs()), u64::from(flag.unsigned_abs()))?],
-        )?;
+        let flag = u64::from(flag.unsigned_abs());
+        denied.push((libc::SYS_clone, vec![masked(0, flag, flag)?]));
     }
     // Requests that put text into the input of a terminal.
     for request in [TIOCSTI, TIOCLINUX] {
-        deny(libc::SYS_ioctl, vec![is(1, request)?])?;
+        denied.push((libc::SYS_ioctl, vec![is(1, request)?]));
     }
     // A pair of datagram sockets can send to other sockets.
-    for kind in [SocketType::DGRAM, SocketType::RAW] {
-        deny(libc::SYS_socketpair, vec![masked(1, TYPE_MASK, u64::from(kind.as_raw()))?])?;
+    for kind in [SocketType::DGRAM, SocketType::RAW, SocketType::RDM] {
+        denied.push((libc::SYS_socketpair, vec![masked(1, TYPE_MASK, u64::from(kind.as_raw()))?]));
     }
-    if ports.is_empty() {
-        return Ok(rules);
+    denied.push((libc::SYS_socketpair, vec![is_not(0, u64::from(AddressFamily::UNIX.as_raw()))?]));
+    denied.push((libc::SYS_prlimit64, vec![is_not(0, 0)?]));
+    Ok(denied)
+}
+
+/// Denies the modes that give the ids of a file to everyone who executes it.
+fn modes() -> Result<Denied, seccompiler::BackendError> {
+    let mut denied = Denied::new();
+    for bit in [0o4000, 0o2000] {
+        for (call, mode) in MODES.iter().chain(older::MODES) {
+            denied.push((*call, vec![masked(*mode, bit, bit)?]));
+        }
+        for (call, flags, mode) in older::OPENS.iter().chain([&OPENAT]) {
+            // The mode is not set if no file is created.
+            for creates in [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY] {
+                let creates = u64::from(creates.unsigned_abs());
+                denied.push((*call, vec![masked(*flags, creates, creates)?, masked(*mode, bit, bit)?]));
+            }
+        }
     }
-    // Only TCP remains: Landlock does not limit other protocols, nor the connection that Fast Open makes.
+    Ok(denied)
+}
+
+/// Denies changes of other processes, which a namespace does not show. The number 0 is that of the caller.
+fn other_processes() -> Result<Denied, seccompiler::BackendError> {
+    let mut denied = Denied::new();
+    for call in [
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setattr,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setscheduler,
+    ] {
+        denied.push((call, vec![is_not(0, 0)?]));
+    }
+    for (call, user) in
+        [(libc::SYS_setpriority, PRIORITY_OF_USER), (libc::SYS_ioprio_set, IO_PRIORITY_OF_USER)]
+    {
+        denied.push((call, vec![is_not(1, 0)?]));
+        denied.push((call, vec![is(0, user)?]));
+    }
+    Ok(denied)
+}
+
+/// Only TCP remains: Landlock does not limit other protocols, nor the connection that Fast Open makes.
+fn all_but_tcp() -> Result<Denied, seccompiler::BackendError> {
     let internet = [AddressFamily::INET, AddressFamily::INET6].map(|family| u64::from(family.as_raw()));
-    deny(libc::SYS_socket, not_one_of(0, internet)?)?;
+    let mut denied =
+        vec![(libc::SYS_socket, not_one_of(0, internet)?), (libc::SYS_socket, not_one_of(2, TCP)?)];
     for kind in (0..=TYPE_MASK).filter(|kind| *kind != u64::from(SocketType::STREAM.as_raw())) {
-        deny(libc::SYS_socket, vec![masked(1, TYPE_MASK, kind)?])?;
+        denied.push((libc::SYS_socket, vec![masked(1, TYPE_MASK, kind)?]));
     }
-    deny(libc::SYS_socket, not_one_of(2, TCP)?)?;
     let fast_open = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
     for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
-        deny(call, vec![masked(flags, fast_open, fast_open)?])?;
+        denied.push((call, vec![masked(flags, fast_open, fast_open)?]));
     }
-    for option in [libc::TCP_FASTOPEN, libc::TCP_FASTOPEN_CONNECT] {
+    // TCP_ULP loads other protocols of the kernel.
+    for option in [libc::TCP_FASTOPEN, libc::TCP_FASTOPEN_CONNECT, libc::TCP_ULP] {
         let level = is(1, u64::from(libc::IPPROTO_TCP.unsigned_abs()))?;
-        deny(libc::SYS_setsockopt, vec![level, is(2, u64::from(option.unsigned_abs()))?])?;
+        denied.push((libc::SYS_setsockopt, vec![level, is(2, u64::from(option.unsigned_abs()))?]));
     }
-    Ok(rules)
+    Ok(denied)
 }
 
 type Condition = Result<SeccompCondition, seccompiler::BackendError>;
@@ -167,9 +195,12 @@ fn masked(argument: u8, mask: u64, value: u64) -> Condition {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
 }
 
+fn is_not(argument: u8, value: u64) -> Condition {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value)
+}
+
 fn not_one_of(argument: u8, values: [u64; 2]) -> Result<Vec<SeccompCondition>, seccompiler::BackendError> {
-    let not = |value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value);
-    values.into_iter().map(not).collect()
+    values.into_iter().map(|value| is_not(argument, value)).collect()
 }
 
 /// Returns `true` if the filter is in effect.

@@ -1,6 +1,7 @@
 //! The host's side of a confined start.
 
 use std::io::{self, Write as _};
+use std::net::Shutdown;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
@@ -12,7 +13,8 @@ use rustix::fs::{CWD, Mode, OFlags};
 use super::start;
 use super::wire::{self, Message};
 use super::{
-    ABI, CAPABILITIES_FAULT, LANDLOCK_FAULT, NO_NAMESPACE, NOT_STARTED, Role, SECCOMP_FAULT, STARTED, again,
+    ABI, CAPABILITIES, CAPABILITIES_FAULT, LANDLOCK_FAULT, NAMESPACE, NO_NAMESPACE, NOT_STARTED, Role,
+    SECCOMP, SECCOMP_FAULT, STARTED, again,
 };
 use crate::access::GrantedAccess;
 use crate::enforcement::Facts;
@@ -22,6 +24,7 @@ use crate::spec::{LaunchSpec, Program};
 
 /// The time in which the launcher answers.
 const ANSWER: Duration = Duration::from_secs(5);
+const NOT_REPORTED: &str = "the launcher did not report it";
 
 /// A launcher that is confined and waits. Dropping it ends the launcher, and the program with it.
 #[derive(Debug)]
@@ -70,9 +73,14 @@ impl Launcher {
         command.stdin(OwnedFd::from(its)).process_group(0);
         let child = command.spawn().map_err(LaunchError::io("start the launcher"))?;
         drop(command);
-        let mut launcher = Self { group: ProcessGroup::of(&child), child, socket, facts: Facts::default() };
+        let mut launcher =
+            Self { group: ProcessGroup::of(&child), child, socket, facts: Facts::nothing(NOT_REPORTED) };
         // If the launcher ends early, its report gives the reason.
         let sent = start::send(&launcher.socket, spec, access, streams, program);
+        if sent.is_err() {
+            // It does not wait for the rest.
+            let _closed = launcher.socket.shutdown(Shutdown::Write);
+        }
         let report = wire::receive(&launcher.socket).map_err(|error| sent.err().unwrap_or(error));
         launcher.facts = facts(report.map_err(handshake("wait for the launcher to confine itself"))?);
         Ok(launcher)
@@ -102,10 +110,17 @@ impl Launcher {
 
 fn facts(report: Message) -> Facts {
     // What the report does not confirm is not in effect.
-    let mut facts = Facts::default();
+    let mut facts = Facts::nothing(NOT_REPORTED);
     for (tag, text) in report.texts {
         match tag {
-            ABI => facts.landlock = text.parse().unwrap_or(0),
+            ABI => {
+                if let Ok(abi) = text.parse() {
+                    (facts.landlock, facts.landlock_fault) = (abi, None);
+                }
+            }
+            NAMESPACE => facts.namespace_fault = None,
+            CAPABILITIES => facts.capabilities_fault = None,
+            SECCOMP => facts.seccomp_fault = None,
             NO_NAMESPACE => facts.namespace_fault = Some(text),
             LANDLOCK_FAULT => facts.landlock_fault = Some(text),
             CAPABILITIES_FAULT => facts.capabilities_fault = Some(text),

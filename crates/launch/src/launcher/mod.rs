@@ -4,6 +4,7 @@
 //! the host, and starts the program when the host says so. If namespaces are denied, the host starts the supervisor
 //! directly.
 
+mod calls;
 mod files;
 mod filter;
 pub(crate) mod host;
@@ -34,10 +35,13 @@ const ROLES: [(&str, Role); 3] =
     [("setup", Role::Setup), ("supervisor", Role::Supervisor), ("plain", Role::Plain)];
 
 /// The first byte of texts to the host.
-const NO_NAMESPACE: u8 = b'n';
+const NAMESPACE: u8 = b'n';
+const NO_NAMESPACE: u8 = b'N';
 const ABI: u8 = b'l';
 const LANDLOCK_FAULT: u8 = b'L';
+const CAPABILITIES: u8 = b'c';
 const CAPABILITIES_FAULT: u8 = b'C';
+const SECCOMP: u8 = b's';
 const SECCOMP_FAULT: u8 = b'S';
 const STARTED: u8 = b'k';
 const NOT_STARTED: u8 = b'x';

@@ -11,14 +11,14 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use super::setup::{close_inherited, exit_code};
 use super::start::Start;
 use super::{
-    ABI, CAPABILITIES_FAULT, LANDLOCK_FAULT, NO_NAMESPACE, NOT_STARTED, Role, SECCOMP_FAULT, STARTED, files,
-    filter, host_socket, wire,
+    ABI, CAPABILITIES, CAPABILITIES_FAULT, LANDLOCK_FAULT, NAMESPACE, NO_NAMESPACE, NOT_STARTED, Role,
+    SECCOMP, SECCOMP_FAULT, STARTED, files, filter, host_socket, wire,
 };
 
 /// Runs the supervisor and returns the exit code of the program.
@@ -39,7 +39,10 @@ pub(super) fn run(role: Role) -> io::Result<i32> {
         return Ok(1);
     }
     let mut start = Start::receive(&host)?;
-    let report = confine(&mut start);
+    let mut report = confine(&mut start, role);
+    if is_first {
+        report.push((NAMESPACE, String::new()));
+    }
     let report: Vec<(u8, &str)> = report.iter().map(|(tag, text)| (*tag, text.as_str())).collect();
     wire::send(&host, &report, &[])?;
     // The host closes the socket if it refuses, or if the start cannot be recorded.
@@ -48,7 +51,6 @@ pub(super) fn run(role: Role) -> io::Result<i32> {
     // for an end first.
     SigSet::empty().thread_set_mask()?;
     let program = spawn(start, role);
-    blocked.thread_block()?;
     let program = match program {
         Ok(program) => program,
         Err(error) => {
@@ -57,8 +59,16 @@ pub(super) fn run(role: Role) -> io::Result<i32> {
             return Ok(1);
         }
     };
-    wire::send(&host, &[(STARTED, "")], &[])?;
-    supervise(program, &signals, &host, role)
+    let end = blocked
+        .thread_block()
+        .map_err(Into::into)
+        .and_then(|()| wire::send(&host, &[(STARTED, "")], &[]))
+        .and_then(|()| supervise(program, &signals, &host, role));
+    if end.is_err() && role == Role::Plain {
+        // No namespace ends with this process.
+        rustix::process::kill_current_process_group(Signal::KILL)?;
+    }
+    end
 }
 
 /// The signals that the supervisor reads.
@@ -74,21 +84,22 @@ fn mount_processes() -> io::Result<()> {
 }
 
 /// Drops everything that is not granted, and returns what is in effect.
-fn confine(start: &mut Start) -> Vec<(u8, String)> {
+fn confine(start: &mut Start, role: Role) -> Vec<(u8, String)> {
     let mut report = Vec::new();
-    if let Err(error) = drop_capabilities() {
-        report.push((CAPABILITIES_FAULT, error.to_string()));
-    }
-    match files::restrict(&start.files, &start.ports) {
-        Ok(abi) if abi == 0 || files::is_denied() => report.push((ABI, abi.to_string())),
-        Ok(abi) => report.push((LANDLOCK_FAULT, format!("Landlock (ABI {abi}) does not deny a file"))),
-        Err(error) => report.push((LANDLOCK_FAULT, error.to_string())),
-    }
-    match filter::apply(&start.ports) {
-        Ok(()) if filter::is_denied() => {}
-        Ok(()) => report.push((SECCOMP_FAULT, "the filter does not deny a socket".to_owned())),
-        Err(error) => report.push((SECCOMP_FAULT, error.to_string())),
-    }
+    report.push(match drop_capabilities() {
+        Ok(()) => (CAPABILITIES, String::new()),
+        Err(error) => (CAPABILITIES_FAULT, error.to_string()),
+    });
+    report.push(match files::restrict(&start.files, &start.ports) {
+        Ok(abi) if abi == 0 || files::is_denied() => (ABI, abi.to_string()),
+        Ok(abi) => (LANDLOCK_FAULT, format!("Landlock (ABI {abi}) does not deny a file")),
+        Err(error) => (LANDLOCK_FAULT, error.to_string()),
+    });
+    report.push(match filter::apply(&start.ports, role) {
+        Ok(()) if filter::is_denied() => (SECCOMP, String::new()),
+        Ok(()) => (SECCOMP_FAULT, "the filter does not deny a socket".to_owned()),
+        Err(error) => (SECCOMP_FAULT, error.to_string()),
+    });
     start.files.clear();
     report
 }
@@ -123,23 +134,34 @@ fn spawn(start: Start, role: Role) -> io::Result<Pid> {
 
 /// Waits until the program ends, and reaps every other process. Passes TERM on.
 fn supervise(program: Pid, signals: &SignalFd, host: &UnixStream, role: Role) -> io::Result<i32> {
+    // If the start of the host ignores SIGCHLD, the system reaps the program, and there is no status or signal.
+    let exit = match rustix::process::pidfd_open(program, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => return Err(Errno::CHILD.into()),
+        exit => exit.ok(),
+    };
+    let mut has_ended = false;
     loop {
-        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+        while let Some((pid, status)) = rustix::process::wait(WaitOptions::NOHANG)? {
             if pid == program {
                 return Ok(exit_code(status.exit_status(), status.terminating_signal()));
             }
         }
+        if has_ended {
+            return Err(Errno::CHILD.into());
+        }
         let gone = {
-            let mut fds = [
-                PollFd::new(signals, PollFlags::IN),
+            let mut fds = vec![
                 PollFd::from_borrowed_fd(host.as_fd(), PollFlags::RDHUP),
+                PollFd::new(signals, PollFlags::IN),
             ];
+            fds.extend(exit.as_ref().map(|exit| PollFd::new(exit, PollFlags::IN)));
             match poll(&mut fds, None) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            let [_, host] = fds;
-            host.revents().intersects(PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR)
+            has_ended = fds.get(2).is_some_and(|exit| !exit.revents().is_empty());
+            let is_gone = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+            fds.first().is_some_and(|host| host.revents().intersects(is_gone))
         };
         while let Some(signal) = signals.read_signal()? {
             if role == Role::Supervisor && signal.ssi_signo == NixSignal::SIGTERM as u32 {
@@ -147,10 +169,7 @@ fn supervise(program: Pid, signals: &SignalFd, host: &UnixStream, role: Role) ->
             }
         }
         if gone {
-            if role == Role::Plain {
-                rustix::process::kill_current_process_group(Signal::KILL)?;
-            }
-            return Ok(1);
+            return Err(io::ErrorKind::BrokenPipe.into());
         }
     }
 }

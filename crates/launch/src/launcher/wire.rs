@@ -31,6 +31,9 @@ pub(super) fn send(
 ) -> io::Result<()> {
     let mut payload = Vec::new();
     for (tag, text) in texts {
+        if text.contains('\0') {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         payload.push(*tag);
         payload.extend_from_slice(text.as_bytes());
         payload.push(0);

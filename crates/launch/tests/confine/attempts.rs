@@ -3,11 +3,13 @@
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::num::NonZeroU32;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 use nix::sched::{CloneFlags, unshare};
-use rustix::net::{AddressFamily, Protocol, SocketType, socket, socketpair};
+use rustix::fs::{CWD, Mode, OFlags, XattrFlags};
+use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket, socketpair};
 use rustix::process::{Pid, Signal};
 
 /// The first argument.
@@ -40,6 +42,18 @@ fn attempt(what: &str, at: &str) -> io::Result<String> {
             fs::copy("/bin/true", at)?;
             return Ok(format!("{}", Command::new(at).status()?));
         }
+        // Creates a file that gives its ids, in two ways.
+        "create-setuid" => drop(fs::OpenOptions::new().write(true).create_new(true).mode(0o4700).open(at)?),
+        "openat2" => {
+            let resolve = rustix::fs::ResolveFlags::empty();
+            drop(rustix::fs::openat2(CWD, at, OFlags::RDONLY, Mode::empty(), resolve)?);
+        }
+        "attribute" => rustix::fs::setxattr(at, "user.name", b"value", XattrFlags::empty())?,
+        "limit" => {
+            let (resource, pid) = (rustix::process::Resource::Nofile, Pid::from_raw(at.parse().unwrap()));
+            let limit = rustix::process::getrlimit(resource);
+            rustix::process::prlimit(pid, resource, limit)?;
+        }
         "connect" => drop(TcpStream::connect(("127.0.0.1", port()))?),
         "listen" => drop(TcpListener::bind(("127.0.0.1", port()))?),
         "listen-unbound" => {
@@ -59,13 +73,11 @@ fn attempt(what: &str, at: &str) -> io::Result<String> {
             one.write_all(b"x")?;
             two.read_exact(&mut [0])?;
         }
+        "pair-internet" => {
+            drop(socketpair(AddressFamily::INET, SocketType::STREAM, SocketFlags::empty(), None)?);
+        }
         "pair-datagram" => {
-            drop(socketpair(
-                AddressFamily::UNIX,
-                SocketType::DGRAM,
-                rustix::net::SocketFlags::empty(),
-                None,
-            )?);
+            drop(socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::empty(), None)?);
         }
         "signal" => rustix::process::kill_process(Pid::from_raw(at.parse().unwrap()).unwrap(), Signal::CONT)?,
         "signal-child" => {

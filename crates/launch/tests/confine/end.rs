@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Case;
-use crate::world::{LONG, World, are_gone_soon, line, processes, shell, start};
+use crate::world::{LONG, World, are_gone_soon, line, processes, shell, start, without};
 
 pub(crate) const CASES: &[Case] = &[
     ("end::no_process_is_left", no_process_is_left),
     ("end::a_host_that_is_killed_ends_the_program", killed_host),
     ("end::a_launcher_that_is_killed_ends_the_program", killed_launcher),
+    ("end::a_host_that_ignores_sigchld_does_not_hang", ignored_end),
     ("end::term_is_passed_on", term_is_passed_on),
     ("end::a_child_that_is_handed_over_ends", handed_over),
 ];
@@ -79,6 +80,22 @@ fn killed_host() {
     host.kill().unwrap();
     host.wait().unwrap();
     assert!(are_gone_soon(&sleep), "{:?}", processes(&sleep));
+}
+
+/// The status of the program is lost, but its end is noticed, and its processes end: without namespaces, too.
+fn ignored_end() {
+    let exe = fs::read_link("/proc/self/exe").unwrap();
+    let before = Instant::now();
+    for call in [libc::SYS_kcmp, libc::SYS_unshare] {
+        let sleep = unique();
+        for script in ["echo ready; exec sleep 0.2", &format!("echo ready; sleep {sleep} & exec sleep 0.2")] {
+            let mut host = Command::new("/usr/bin/env");
+            host.arg("--ignore-signal=CHLD").arg(&exe).args([HOST, script]);
+            assert_eq!(without(&[call], || host.output()).unwrap().stdout, b"ready\n");
+        }
+        assert!(are_gone_soon(&sleep), "{:?}", processes(&sleep));
+    }
+    assert!(before.elapsed() < LONG / 2);
 }
 
 fn killed_launcher() {

@@ -60,6 +60,24 @@ fn without_namespaces() {
             world.attempt(&access, &["read", &format!("/proc/{own}/environ")]).contains("ermission denied")
         );
         assert_eq!(world.attempt(&access, &["signal-child"]), "ok");
+        for (denied, script) in [
+            (true, format!("renice -n 1 -p {own}")),
+            (true, "renice -n 1 -u $(id -u)".to_owned()),
+            (true, "ionice -c 3 -u $(id -u)".to_owned()),
+            (true, format!("taskset -p 1 {own}")),
+            (true, format!("chrt -i -p 0 {own}")),
+            (true, "ipcmk -M 1".to_owned()),
+            (true, "ipcmk -Q".to_owned()),
+            (true, "ipcmk -S 1".to_owned()),
+            (false, "nice -n 1 taskset 1 ionice -c 3 chrt -b 0 true".to_owned()),
+        ] {
+            let (text, code) = crate::world::output(&shell(&script), &access);
+            assert_eq!(
+                (text.contains("not permitted"), code == Some(0)),
+                (denied, !denied),
+                "{script}: {text}"
+            );
+        }
         assert_eq!(world.attempt(&access, &["capabilities"]), "0000000000000000 0000000000000000");
         // The group ends with the program, and TERM reaches it.
         let mut started = crate::world::start(
