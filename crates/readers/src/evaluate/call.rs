@@ -7,6 +7,7 @@ use super::facts::Item;
 use super::function::MOST_ARGUMENTS;
 use super::intrinsic::Intrinsic;
 use super::machine::Machine;
+use super::method::kept_nodes;
 use super::name::{Name, NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Call, Language, NameUse};
@@ -49,9 +50,12 @@ impl Machine<'_, '_> {
         let arguments = self.arguments_of(list);
         let place = CallSite { id, kind, object: method.map(|(object, _)| object), depth: 0 };
         let forwarded = method.and_then(|(object, name)| self.forward_call(place, object, name, &arguments));
-        let mut result = match forwarded {
-            Some(result) => result,
-            None => self.invoke_all(place, function, &arguments),
+        let mut result = if let Some(result) = forwarded {
+            result
+        } else {
+            let is_replace = arguments.len() > 1 && self.is_unknown_replace(method, function);
+            let given = if is_replace { arguments.rest(1) } else { &arguments };
+            self.invoke_all(place, function, given)
         };
         if let Some((object, name)) = method {
             let atoms = self.facts.values.atoms(function);
@@ -74,6 +78,14 @@ impl Machine<'_, '_> {
             result = self.join(result, first.value);
         }
         result
+    }
+
+    /// Returns `true` for `text.replace(searched, by)` of a text that is not known: what it searches is not in its result.
+    fn is_unknown_replace(&self, method: Option<(NodeId, Constant)>, function: Value) -> bool {
+        let is_replace =
+            method.is_some_and(|(_, name)| matches!(self.facts.bytes(name), b"replace" | b"replaceAll"));
+        let unknown = |atom: &Atom| matches!(atom, Atom::Open | Atom::Taint(_) | Atom::Origin(_));
+        is_replace && self.facts.values.atoms(function).iter().all(unknown)
     }
 
     /// Adds the taint of the arguments to a variable whose object stores them: `form.append(name, secret)`.
@@ -215,7 +227,11 @@ impl Machine<'_, '_> {
             return result;
         }
         let marks = self.tell_call(place, name, arguments);
-        let nodes: Vec<NodeId> = arguments.iter().filter_map(|argument| argument.node).collect();
+        let method = match self.facts.names.step(name) {
+            NamePart::Member(member) => self.facts.bytes(member),
+            _ => b"",
+        };
+        let nodes = kept_nodes(method, arguments);
         if marks.bits != 0 {
             let given = self.marked(OPEN, marks);
             self.call_back(arguments, &[given]);

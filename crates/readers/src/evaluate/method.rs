@@ -11,6 +11,12 @@ use super::{Argument, Language, fold, javascript, python};
 use crate::program::NodeId;
 use crate::view::Obfuscations;
 
+/// Returns the arguments that the result of a method can contain. What `text.replace(searched, by)` searches is not in it.
+pub(super) fn kept_nodes(name: &[u8], arguments: &[Argument]) -> Vec<NodeId> {
+    let is_replace = matches!(name, b"replace" | b"replaceAll") && arguments.len() > 1;
+    arguments.iter().skip(usize::from(is_replace)).filter_map(|argument| argument.node).collect()
+}
+
 impl Machine<'_, '_> {
     /// Returns the result of a method call, or `None` if the method is unknown.
     pub(super) fn method(
@@ -34,8 +40,7 @@ impl Machine<'_, '_> {
         }
         if is_text && self.keeps_text(&bytes) || javascript_text(self.facts.language, &bytes) {
             let partial = self.one(Atom::Partial(place.id));
-            let nodes: Vec<NodeId> = arguments.iter().filter_map(|argument| argument.node).collect();
-            let partial = self.marked_by(partial, &nodes);
+            let partial = self.marked_by(partial, &kept_nodes(&bytes, arguments));
             return Some(self.marked_by(partial, &[object]));
         }
         if is_list && matches!(bytes.as_slice(), b"join" | b"toLocaleString") {
