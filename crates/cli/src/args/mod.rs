@@ -7,6 +7,7 @@ mod config;
 mod gate;
 mod hooks;
 mod inspect;
+mod mcp;
 mod review;
 mod session;
 
@@ -32,6 +33,7 @@ pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
     HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
+pub(crate) use mcp::{McpAcceptArgs, McpRunArgs, McpServerArgs, McpToolsArgs, McpVerb, McpWrapArgs};
 pub(crate) use review::ReviewArgs;
 pub(crate) use session::SessionArgs;
 
@@ -234,6 +236,15 @@ pub(crate) enum Verb {
     Command {
         #[command(subcommand)]
         verb: CommandVerb,
+    },
+    /// Start an MCP server, and pin the tools that it offers
+    #[command(
+        after_help = "Examples:\n  plugward mcp wrap                           # how to start the servers of your hosts through plugward\n  \
+                      plugward mcp run --name fs -- npx -y server # what a host starts instead of: npx -y server"
+    )]
+    Mcp {
+        #[command(subcommand)]
+        verb: McpVerb,
     },
     /// Show which file a command plugin is, and start nothing
     #[command(
