@@ -92,7 +92,7 @@ fn wrapped(install: &Install, item: &SurfaceItem, id: &str, firewall: &Firewall)
     text
 }
 
-/// Returns the commands of a host that replace a server. Each was tried with the host.
+/// Returns the commands of a host that replace a server.
 fn by_command(host: &str, name: &str, is_user: bool, file: &str, args: &str) -> String {
     match host {
         "claude" => {
