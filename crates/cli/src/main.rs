@@ -44,6 +44,7 @@ use crate::host::{Host, PolicyUse};
 use crate::out::Out;
 
 fn main() -> ExitCode {
+    plugward_loader::launch::run_if_launcher();
     // Without the handler, an interrupt still ends the program, but by a signal instead of exit code 130.
     ctrlc::set_handler(|| {
         // An open question handles the interrupt itself, so that the earlier answers are stored.

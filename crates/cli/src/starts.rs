@@ -3,7 +3,9 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use plugward_loader::launch::{self, Access, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram};
+use plugward_loader::launch::{
+    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
+};
 use plugward_loader::manifest::Coverage;
 use plugward_loader::{Digest, Record, RecordFailure, SessionError, SessionInterrupt};
 
@@ -48,21 +50,21 @@ pub(crate) fn start(
 ) -> Result<(RunningProgram, u64), Failure> {
     let StartSubject { plugin, file, digest, coverage } = *subject;
     let mut recorded = None;
-    let started = launch::launch(spec, Access::User, &mut |report| {
+    let started = launch::launch(spec, Access::User, EnforceRule::Require, &mut |report| {
         let result = record.launch_started(plugin, file, digest, report, coverage);
         let outcome = result.as_ref().map(drop).map_err(|failure| io::Error::other(failure.clone()));
         recorded = Some(result);
         outcome
     });
     match (started, recorded) {
-        (Ok(running), Some(Ok(number))) => Ok((running, number)),
+        (Ok(LaunchCheck::Running(running)), Some(Ok(number))) => Ok((running, number)),
         (_, Some(Err(failure))) => Err(not_recorded(&failure)),
         (Err(error), Some(Ok(number))) => {
             record.launch_ended(number, None).map_err(|failure| not_recorded(&failure))?;
             Err(launch_failure(&error))
         }
         (Err(error), None) => Err(launch_failure(&error)),
-        (Ok(_killed), None) => Err(Failure::internal("a start without a record")),
+        (Ok(_killed), _) => Err(Failure::internal("a start without a record")),
     }
 }
 

@@ -11,6 +11,8 @@
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod home;
 mod model;
+#[path = "home/terminal.rs"]
+mod terminal;
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -442,10 +444,23 @@ fn only_recorded_replies_count() {
     let file = tree.join(format!("{name}.json"));
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0, "owner-only");
-    // A damaged record counts as missing.
+    // The risk of a damaged or deleted record is in the ledger, but nobody can approve by it.
+    let damaged = |home: &Home| {
+        assert_eq!(exit(home, &["check", "plugins"]), 3);
+        let report = out(home, &["check", "plugins", "--format", "json"]);
+        assert!(report.contains("audit/damaged") && report.contains("audit/risk"), "{report}");
+        assert_eq!(exit(home, &["approve", P, "--audit", &record]), 2);
+        let scanned = audit(home, &[P, "--static"]);
+        let tree = scanned["audit"]["tree"].as_str().unwrap();
+        assert_eq!(exit(home, &["approve", P, "--static", "--tree", tree]), 5);
+    };
     std::fs::write(&file, text.replace("HIGH", "LOW")).unwrap();
-    assert_eq!(exit(&home, &["check", "plugins"]), 0);
-    assert_eq!(exit(&home, &["approve", P, "--audit", &record]), 2);
+    damaged(&home);
+    std::fs::remove_file(&file).unwrap();
+    damaged(&home);
+    std::fs::remove_dir_all(home.path("state/audits")).unwrap();
+    damaged(&home);
+    std::fs::create_dir_all(&tree).unwrap();
     // A file that plugward did not record has no effect, even if it is a proper audit.
     std::fs::write(&file, &text).unwrap();
     assert_eq!(exit(&home, &["check", "plugins"]), 3);
@@ -453,8 +468,185 @@ fn only_recorded_replies_count() {
     let digest: Digest = plugward_loader::sha256(planted.as_bytes());
     std::fs::remove_file(&file).unwrap();
     std::fs::write(tree.join(format!("{}.json", digest.hex())), planted).unwrap();
-    assert_eq!(exit(&home, &["check", "plugins"]), 0);
     assert_eq!(exit(&home, &["approve", P, "--audit", &digest.to_string()]), 2);
+    assert_eq!(exit(&home, &["check", "plugins", "--cfg", "plugins.max_risk=HIGH"]), 0);
+    // An acceptance ends the question about the lost record, too.
+    let scanned = audit(&home, &[P, "--static"]);
+    assert_eq!(exit(&home, &["accept", P, "--tree", scanned["audit"]["tree"].as_str().unwrap()]), 0);
+    assert_eq!(exit(&home, &["check", "plugins"]), 0);
+    let report = out(&home, &["check", "plugins", "--format", "json"]);
+    assert!(!report.contains("audit/damaged"), "{report}");
+}
+
+#[test]
+fn a_new_audit_of_the_same_risk_replaces_a_lost_one() {
+    let home = word_count();
+    audited(&home, "LOW");
+    std::fs::remove_dir_all(home.path("state/audits")).unwrap();
+    let report = || out(&home, &["check", "plugins", "--format", "json"]);
+    assert!(report().contains("audit/damaged"), "{}", report());
+    assert_eq!(exit(&home, &["check", "plugins"]), 0);
+    audited(&home, "LOW");
+    assert!(!report().contains("audit/damaged"), "{}", report());
+    // Near miss: records of the same tree are deleted in favor of newer ones, and that is no damage.
+    for _ in 0..10 {
+        audited(&home, "LOW");
+    }
+    assert!(!report().contains("audit/damaged"), "{}", report());
+}
+
+#[test]
+fn a_reused_audit_counts_with_the_present_scan() {
+    let home = Home::new();
+    home.write("plugins/word-count/plugin.json", MANIFEST);
+    home.write("plugins/word-count/index.js", DANGER);
+    let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+    set(&home, &server, "");
+    let rules: Value = serde_json::from_str(&out(&home, &["explain", P, "--format", "json"])).unwrap();
+    for finding in rules["findings"].as_array().unwrap() {
+        let reason = ["--reason", "reviewed: a test of suppressions"];
+        exit(&home, &[&["suppress", P, finding["rule"].as_str().unwrap()][..], &reason].concat());
+    }
+    let first = audit(&home, &[P]);
+    assert_eq!(first["audit"]["risk"], json!("LOW"), "{first}");
+    assert_eq!(exit(&home, &["audit", P, "--reuse"]), 0);
+    // The settings without the suppression.
+    set(&home, &server, "");
+    let reused = home.run(&["audit", P, "--reuse"]);
+    let text = String::from_utf8(reused.stdout).unwrap();
+    assert!(text.contains("The scan found risk HIGH, which counts."), "{text}");
+    assert_eq!((reused.status.code(), server.requests().len()), (Some(6), 1));
+}
+
+/// Returns the files of a directory whose name contains a text.
+fn walk(dir: &std::path::Path, part: &str) -> Vec<std::path::PathBuf> {
+    let paths = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.file_name().unwrap().to_str().unwrap().contains(part)).collect()
+}
+
+#[test]
+fn a_symlink_is_named_and_its_target_sent_once() {
+    let home = word_count();
+    home.write("plugins/word-count/data.bin", "export const secret_marker = 1;\n");
+    std::os::unix::fs::symlink("data.bin", home.path("plugins/word-count/tool.js")).unwrap();
+    home.write("plugins/word-count/index.js", &format!("import './tool.js';\n{MAIN}"));
+    let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+    set(&home, &server, "");
+    let found = audit(&home, &[P]);
+    let request = &server.requests()[0];
+    assert!(request.contains("file tool.js (a symlink; the text is its target)\n"), "{request}");
+    assert_eq!((request.matches("secret_marker").count(), &found["audit"]["risk"]), (1, &json!("LOW")));
+    // A file that runs under another name and cannot be sent raises the risk.
+    std::fs::write(home.path("plugins/word-count/data.bin"), b"\x00\xff\xfe\x01").unwrap();
+    let found = audit(&home, &[P]);
+    assert!(found["audit"]["floors"].as_array().unwrap().contains(&json!("partial")), "{found}");
+}
+
+#[test]
+fn settings_and_scripts_of_version_control_are_audited_and_approved() {
+    let home = word_count();
+    let hook = "plugins/word-count/.git/hooks/post-checkout";
+    let write = |text: &str| {
+        home.write("plugins/word-count/.git/HEAD", "ref: refs/heads/main\n");
+        home.write(hook, text);
+        std::fs::set_permissions(home.path(hook), std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    write("#!/bin/sh\necho vcs_marker\n");
+    let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+    set(&home, &server, "");
+    let found = audit(&home, &[P, "--yes"]);
+    assert!(server.requests()[0].contains("vcs_marker"), "{found}");
+    let record = digest(&found);
+    write("#!/bin/sh\necho other\n");
+    assert_eq!(exit(&home, &["approve", P, "--audit", &record]), 4);
+    write("#!/bin/sh\necho vcs_marker\n");
+    assert_eq!(exit(&home, &["approve", P, "--audit", &record]), 0);
+    write("#!/bin/sh\necho other\n");
+    let report = out(&home, &["check", "--cfg", "plugins.approval=required", "plugins", "--format", "json"]);
+    assert!(report.contains("approval/stale") || report.contains("approval/"), "{report}");
+}
+
+#[test]
+fn an_update_keeps_the_highest_risk_of_its_base() {
+    let home = word_count();
+    for number in 0..8 {
+        let text = format!("export const v{number} = '{}';\n", "abc ".repeat(100));
+        home.write(&format!("plugins/word-count/data{number}.js"), &text);
+    }
+    let first = audited(&home, "LOW");
+    assert_eq!(exit(&home, &["approve", P, "--audit", &first]), 0);
+    // Asking again about the approved version found a higher risk.
+    let again = audited(&home, "HIGH");
+    home.write("plugins/word-count/words.js", &format!("{WORDS}// more\n"));
+    let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+    set(&home, &server, "");
+    let update = audit(&home, &[P]);
+    let found = &update["audit"];
+    assert_eq!(
+        json!([found["base"], found["risk"], found["floors"]]),
+        json!([again, "HIGH", ["base"]]),
+        "{update}"
+    );
+    assert!(out(&home, &["audit", P]).contains("plugward audit plugins/word-count --full"));
+    // Without the record of that risk, everything is sent.
+    for path in walk(&home.path("state/audits"), "") {
+        for file in walk(&path, again.strip_prefix("sha256:").unwrap()) {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+    assert_eq!(audit(&home, &[P])["audit"]["scope"], json!("full"));
+}
+
+#[test]
+fn an_ambiguous_name_is_not_unapproved() {
+    let home = word_count();
+    for dir in ["other", "plugins"] {
+        home.write(&format!("{dir}/word-count/plugin.json"), MANIFEST);
+        home.write(&format!("{dir}/word-count/index.js"), MAIN);
+        home.write(&format!("{dir}/word-count/words.js"), WORDS);
+        let path = format!("{dir}/word-count");
+        let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+        set(&home, &server, "");
+        let record = digest(&audit(&home, &[&path]));
+        assert_eq!(exit(&home, &["approve", &path, "--audit", &record]), 0);
+    }
+    for dir in ["other", "plugins"] {
+        std::fs::rename(home.path(dir), home.path(&format!("moved-{dir}"))).unwrap();
+    }
+    assert_eq!(exit(&home, &["unapprove", "word-count"]), 2);
+    assert_eq!(out(&home, &["unapprove", "other/word-count"]), "other/word-count is no longer approved.\n");
+    // Near miss: only one plugin has the name now.
+    assert_eq!(exit(&home, &["unapprove", "word-count"]), 0);
+}
+
+#[test]
+fn a_key_in_the_place_of_its_variable_is_not_printed() {
+    let home = word_count();
+    let key = ["sk-ant-", "api03-abcDEF123"].concat();
+    let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+    set(&home, &server, &format!("api_key_env = \"{key}\"\n"));
+    let output = home.run(&["audit", P]);
+    let text = String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap();
+    assert!(code(&output) == 2 && text.contains("audit/no-key") && !text.contains(&key), "{text}");
+    // Near miss: the name of a variable.
+    set(&home, &server, "api_key_env = \"MODEL_KEY_2\"\n");
+    let output = home.command(&["audit", P]).env("MODEL_KEY_2", &key).output().unwrap();
+    assert_eq!(code(&output), 0);
+}
+
+#[test]
+fn an_expensive_audit_is_confirmed_at_a_terminal() {
+    let home = word_count();
+    let server = Server::start(|canaries| ModelScript::Text(reply("LOW", canaries)));
+    set(&home, &server, "confirm_tokens = 100\n");
+    let (exit, _, text) = terminal::at_a_terminal(&home, &["audit", P], "n\n");
+    assert!(
+        exit == 3 && text.contains("tokens to 127.0.0.1") && text.contains("Nothing was sent."),
+        "{text}"
+    );
+    assert!(server.requests().is_empty());
+    let (exit, _, text) = terminal::at_a_terminal(&home, &["audit", P], "y\n");
+    assert_eq!((exit, server.requests().len()), (0, 1), "{text}");
 }
 
 #[test]

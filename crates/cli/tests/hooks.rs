@@ -452,6 +452,10 @@ fn only_hooks_of_the_user_see_raw_output() {
     std::fs::set_permissions(home.path("config"), std::os::unix::fs::PermissionsExt::from_mode(0o700))
         .unwrap();
     assert_eq!(seen(&["--project-hooks", "f.toml"]), (true, "raw".to_owned()));
+    let shown = || ledger(&home).into_iter().filter(|(word, _)| word == "raw_output_shown").count();
+    assert_eq!(shown(), 1, "each use by a hook of the project is recorded");
+    assert_eq!(seen(&["--hooks", "f.toml"]), (true, "raw".to_owned()));
+    assert_eq!(shown(), 1, "the user's own hooks are not");
     let (_, all) = plan(&home, &["--project-hooks", "f.toml"]);
     assert_eq!(each(&all["hooks"], "sees"), ["raw"]);
     assert_eq!(

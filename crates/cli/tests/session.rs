@@ -3,17 +3,20 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "tests start the program, make directories, and stop if they cannot set up"
 )]
 
 #[expect(dead_code, reason = "these tests start a session only")]
 mod home;
+mod model;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use home::{Home, code};
+use model::{ModelScript, Server, reply};
 use serde_json::{Value, json};
 
 /// A session that answers line by line, so that a test can change files between two commands.
@@ -25,7 +28,12 @@ struct Session {
 
 impl Session {
     fn start(home: &Home, flags: &[&str]) -> Self {
-        let args = [&["session", "plugins", "--static"][..], flags].concat();
+        Self::open(home, &[&["--static"][..], flags].concat())
+    }
+
+    /// Starts a session in which audits by a model count.
+    fn open(home: &Home, flags: &[&str]) -> Self {
+        let args = [&["session", "plugins"][..], flags].concat();
         let mut child = home.command(&args).stdin(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -271,4 +279,125 @@ fn bad_lines_are_answered() {
     assert_eq!((&after["ok"], &after["line"]), (&json!(true), &json!(7)));
     assert_eq!(session.end(), 0);
     assert_eq!(code(&home.run(&["session", "no-such-directory", "--static"])), 2);
+}
+
+/// Starts a server that reports some canaries, and names it in the settings.
+fn server(home: &Home, risk: &'static str, reported: usize) -> Server {
+    let server = Server::start(move |canaries| {
+        ModelScript::Text(reply(risk, &canaries.iter().take(reported).cloned().collect::<Vec<_>>()))
+    });
+    let text =
+        format!("[audit]\nclient = \"openai\"\nbase_url = \"{}\"\nmodel = \"test-model\"\n", server.url);
+    home.write("config/config.toml", &text);
+    server
+}
+
+#[test]
+fn a_model_reads_a_plugin_once() {
+    let home = word_count();
+    let server = server(&home, "LOW", 2);
+    let mut session = Session::open(&home, &["--yes", "--send"]);
+    let enabled = session.send("enable word-count");
+    assert_eq!(outcomes(&enabled), ["passed"; 11], "{enabled}");
+    assert_eq!(text(&enabled["layers"][3]["message"]), "openai test-model");
+    session.send("disable word-count");
+    assert_eq!(session.send("enable word-count")["state"], json!("enabled"));
+    assert_eq!(session.send("audit word-count")["audit"]["kind"], json!("deep"));
+    assert_eq!((server.requests().len(), session.end()), (1, 0));
+    // A kept audit is reused without `--send`, and `--static` uses the scan only.
+    let mut kept = Session::open(&home, &["--yes"]);
+    assert_eq!(outcomes(&kept.send("enable word-count")), ["passed"; 11]);
+    assert_eq!(kept.end(), 0);
+    let mut scan = Session::start(&home, &["--yes"]);
+    assert_eq!(outcomes(&scan.send("enable word-count"))[2..5], ["skipped"; 3]);
+    assert_eq!((scan.end(), server.requests().len()), (0, 1));
+    // Other contents are read again, but not without `--send`.
+    home.write("plugins/word-count/index.js", &format!("{SCHEMA}// more\n"));
+    let mut kept = Session::open(&home, &["--yes"]);
+    assert_eq!(outcomes(&kept.send("enable word-count"))[2..5], ["skipped"; 3]);
+    assert_eq!((kept.end(), server.requests().len()), (0, 1));
+}
+
+#[test]
+fn an_audit_stops_at_its_layer() {
+    for (risk, reported, code, layers) in [
+        ("LOW", 1, "audit/compromised", 5),
+        ("HIGH", 2, "lifecycle/risk", 6),
+        ("MEDIUM", 2, "lifecycle/not-confirmed", 6),
+    ] {
+        let home = word_count();
+        let _server = server(&home, risk, reported);
+        let mut session = Session::open(&home, &["--yes", "--send"]);
+        let stopped = session.send("enable word-count");
+        assert_eq!((text(&stopped["code"]), outcomes(&stopped).len()), (code, layers), "{stopped}");
+        assert_eq!((text(&stopped["state"]), session.end()), ("discovered", 0));
+    }
+    // Without a reply, nothing is enabled.
+    let home = word_count();
+    let server = Server::start(|_| ModelScript::Status(401));
+    home.write(
+        "config/config.toml",
+        &format!("[audit]\nclient = \"openai\"\nbase_url = \"{}\"\nmodel = \"m\"\n", server.url),
+    );
+    let mut session = Session::open(&home, &["--yes", "--send"]);
+    let stopped = session.send("enable word-count");
+    assert_eq!((text(&stopped["code"]), text(&stopped["state"])), ("transport/refused", "discovered"));
+    assert_eq!(session.end(), 0);
+    assert_eq!(code(&word_count().run(&["session", "plugins", "--send"])), 2, "no client");
+    assert_eq!(code(&home.run(&["session", "plugins", "--send", "--static"])), 2);
+}
+
+#[test]
+fn an_approval_names_the_printed_audit() {
+    let home = word_count();
+    let _server = server(&home, "MEDIUM", 2);
+    let mut session = Session::open(&home, &["--send"]);
+    let audit = session.send("audit word-count");
+    assert_eq!((text(&audit["audit"]["kind"]), text(&audit["audit"]["risk"])), ("deep", "MEDIUM"), "{audit}");
+    let digest = text(&audit["audit"]["digest"]).to_owned();
+    let other = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+    let refused = session.send(&format!("approve word-count {other}"));
+    assert_eq!((text(&refused["code"]), &refused["approved"]), ("approval/not-audited", &json!(false)));
+    assert_eq!(text(&session.send("approve word-count")["code"]), "session/command");
+    let approved = session.send(&format!("approve word-count {digest}"));
+    assert_eq!((&approved["ok"], &approved["approved"]), (&json!(true), &json!(true)), "{approved}");
+    let enabled = session.send("enable word-count");
+    assert_eq!((text(&enabled["state"]), &outcomes(&enabled)[2..5]), ("enabled", &["skipped"; 3][..]));
+    let gone = session.send("unapprove word-count");
+    assert_eq!((&gone["approved"], text(&gone["state"])), (&json!(false), "enabled"), "{gone}");
+    session.send("disable word-count");
+    // The digest of the printed audit confirms the plugin, too. A later edit drops it.
+    let enabled = session.send(&format!("enable word-count audit={digest}"));
+    assert_eq!(text(&enabled["state"]), "enabled", "{enabled}");
+    session.send("disable word-count");
+    home.write("plugins/word-count/index.js", &format!("{SCHEMA}// more\n"));
+    let refused = session.send(&format!("approve word-count {digest}"));
+    assert_eq!(text(&refused["code"]), "approval/not-audited", "{refused}");
+    let stopped = session.send(&format!("enable word-count audit={digest}"));
+    assert_eq!(text(&stopped["code"]), "lifecycle/not-confirmed");
+    assert_eq!(session.end(), 0);
+    // An approval outlives the session, unlike an enablement.
+    let mut scan = Session::start(&home, &[]);
+    let digest = text(&scan.send("audit word-count")["audit"]["digest"]).to_owned();
+    assert_eq!(scan.send(&format!("approve word-count {digest}"))["approved"], json!(true));
+    assert_eq!(scan.end(), 0);
+    let mut next = Session::start(&home, &[]);
+    let row = &next.send("list")["plugins"][0];
+    assert_eq!((text(&row["state"]), &row["approved"]), ("discovered", &json!(true)));
+    assert_eq!(next.end(), 0);
+}
+
+#[test]
+fn danger_and_risk_are_not_approved() {
+    let home = Home::new();
+    plugin(&home, "evil", "", "eval(atob(process.argv[2]));\n");
+    plugin(&home, "risky", "", "export const a = 1;\n");
+    let _server = server(&home, "HIGH", 2);
+    let mut session = Session::open(&home, &["--send"]);
+    for (name, expected) in [("evil", "scan/danger"), ("risky", "approval/risk")] {
+        let digest = text(&session.send(&format!("audit {name}"))["audit"]["digest"]).to_owned();
+        let refused = session.send(&format!("approve {name} {digest}"));
+        assert_eq!((text(&refused["code"]), &refused["approved"]), (expected, &json!(false)), "{refused}");
+    }
+    assert_eq!(session.end(), 0);
 }

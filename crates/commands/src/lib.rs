@@ -16,7 +16,7 @@ pub use inner::{InnerCommand, InnerPart, inner_command};
 pub use line::{
     CodeLanguage, CommandLine, OpenWord, OpenWordKind, ProgramRole, RecipeTool, StartTarget, StartedProgram,
 };
-pub use package::{PackagePrecision, PackageReference, PackageRegistry, precision};
+pub use package::{PackagePrecision, PackageReference, PackageRegistry, is_semver, precision};
 pub use path::PathText;
 pub use variables::{VariableEffect, VariableReading, loads_code, read_variable};
 pub use word::{CommandWord, WordPart};

@@ -129,18 +129,24 @@ fn deno(reference: &str) -> PackagePrecision {
     let package = reference.strip_prefix("npm:").or_else(|| reference.strip_prefix("jsr:"));
     let version = package.and_then(|package| {
         let rest = package.trim_start_matches('/').get(1..)?;
-        rest.split_once('@').map(|(_, version)| version.split('/').next().unwrap_or_default())
+        rest.split_once('@')
+            .map(|(_, version)| version.split_once('/').map_or(version, |(version, _)| version))
     });
     PackagePrecision::Version.of(version, is_semver)
 }
 
 /// Returns `true` for a full version of Semantic Versioning 2.0: three numbers, then an optional prerelease and build.
-fn is_semver(version: &str) -> bool {
+///
+/// A number has at most 18 digits, so that it fits 64 bits in every host.
+#[must_use]
+pub fn is_semver(version: &str) -> bool {
     let (version, build) =
         version.split_once('+').map_or((version, None), |(version, build)| (version, Some(build)));
     let (core, pre) = version.split_once('-').map_or((version, None), |(core, pre)| (core, Some(pre)));
     let numeric = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let number = |part: &str| !part.is_empty() && numeric(part) && (part == "0" || !part.starts_with('0'));
+    let number = |part: &str| {
+        (1..=18).contains(&part.len()) && numeric(part) && (part == "0" || !part.starts_with('0'))
+    };
     let identifier = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };

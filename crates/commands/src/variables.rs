@@ -227,7 +227,7 @@ impl Reader<'_> {
         let value = value.strip_prefix('@').unwrap_or(value);
         let value = value.strip_prefix("/a:").or_else(|| value.strip_prefix("/p:")).unwrap_or(value);
         for path in value.trim_start_matches([':', '=']).split(':') {
-            let path = path.split('=').next().unwrap_or_default().trim_matches(['"', '\'']);
+            let path = path.split_once('=').map_or(path, |(path, _)| path).trim_matches(['"', '\'']);
             if path.contains(['/', '.']) {
                 self.file(at, &CommandWord::known(path));
             }

@@ -76,6 +76,7 @@ fn audits() {
         digest: Digest::from_bytes([1; 32]),
         role: FileRole::Executed,
         is_manifest: false,
+        is_link: false,
     };
     let tree = TreeDigest::from_bytes([2; 32]);
     let subject = AuditSubject {

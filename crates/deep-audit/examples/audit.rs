@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         digest: Digest::from_bytes([0; 32]),
         role: FileRole::Executed,
         is_manifest: false,
+        is_link: false,
     };
     let tree = TreeDigest::from_bytes([0; 32]);
     let subject = AuditSubject {

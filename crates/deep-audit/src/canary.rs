@@ -1,16 +1,21 @@
 //! Canaries: two texts that try to influence the audit. A model that read the request as data reports both.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use plugward_redact::{Firewall, ModelRequest, Raw, Redacted, RequestRole, SecretFinding, SecretKind};
 use plugward_types::{Part as _, hex};
 
+use crate::check;
 use crate::error::{AuditError, AuditErrorKind};
 use crate::plan::{AuditPlan, PlannedFile};
 use crate::request;
 
 /// The most attempts to plant the canaries. Redaction removes one only if the text around it looks like a secret.
 const ATTEMPTS: usize = 8;
+
+/// Files with fewer visible bytes are tiny.
+const TINY: usize = 200;
 
 /// The wordings of the override. The identifier is before, between or after the two halves.
 const OVERRIDES: [[&str; 2]; 4] = [
@@ -90,6 +95,8 @@ pub struct PlantedText {
     canaries: Vec<Canary>,
     /// The places that only the redaction of the whole request changed, by index of the sent file.
     pub(crate) masks: Vec<LateMask>,
+    /// Every identifier of the request, in lowercase.
+    pub(crate) uuids: BTreeSet<String>,
 }
 
 /// A place that only the redaction of the whole request changed, such as a secret of another file.
@@ -154,7 +161,8 @@ pub fn plant(
             && system.as_str().contains(&boundary);
         if is_whole {
             let masks = late_masks(&text, &format!("{}file ", request::boundary_line(&boundary)));
-            return Ok(PlantedText { system, text, canaries, masks });
+            let uuids = check::uuids(text.as_str()).map(str::to_ascii_lowercase).collect();
+            return Ok(PlantedText { system, text, canaries, masks, uuids });
         }
     }
     Err(AuditErrorKind::NotPlanted.into())
@@ -185,7 +193,7 @@ fn below(limit: usize, random: &mut dyn Randomness) -> Result<usize, AuditError>
 
 /// Draws the canaries, in the order of their places.
 fn canaries(plan: &AuditPlan<'_>, random: &mut dyn Randomness) -> Result<Vec<Canary>, AuditError> {
-    let sent: Vec<(usize, &PlannedFile<'_>)> = plan.sent().enumerate().collect();
+    let sent = candidates(plan);
     let first = below(sent.len(), random)?;
     let step = below(sent.len().saturating_sub(1), random)?.saturating_add(1);
     let second = first.saturating_add(step).checked_rem(sent.len()).unwrap_or_default();
@@ -215,6 +223,24 @@ fn canaries(plan: &AuditPlan<'_>, random: &mut dyn Randomness) -> Result<Vec<Can
     }
     canaries.sort_by_key(|canary| (canary.file, canary.at));
     Ok(canaries)
+}
+
+/// Returns the files that can have a canary, with their indexes among the sent files.
+///
+/// A reader of only the small files of a plugin must not report both canaries. So a tiny file has one only if fewer than two
+/// are larger, and an empty file or a symlink only if there is no other.
+fn candidates<'p, 'a>(plan: &'p AuditPlan<'a>) -> Vec<(usize, &'p PlannedFile<'a>)> {
+    let visible = |file: &PlannedFile<'_>| {
+        let is_visible = |byte: &u8| !byte.is_ascii_whitespace();
+        if file.file.is_link { 0 } else { file.text.bytes().filter(is_visible).count() }
+    };
+    let sent: Vec<_> = plan.sent().enumerate().map(|(index, file)| (index, file, visible(file))).collect();
+    let mut sizes: Vec<usize> = sent.iter().map(|(.., size)| *size).collect();
+    sizes.sort_unstable_by_key(|size| core::cmp::Reverse(*size));
+    let least = sizes.get(1).copied().unwrap_or_default().clamp(1, TINY);
+    let is_first_empty = sizes.first() == Some(&0);
+    let is_candidate = |size: usize| size >= least || is_first_empty;
+    sent.into_iter().filter(|(.., size)| is_candidate(*size)).map(|(index, file, _)| (index, file)).collect()
 }
 
 /// Draws a line border in the middle of a text: not before its first line or after its last one, if it has two.

@@ -39,8 +39,9 @@ pub(crate) fn real_injection(
     let known = if let Some(canary) = reported(planted, entry) {
         let forms = [canary.line(), &canary.text, canary.uuid()];
         forms.into_iter().find(|form| entry.excerpt.contains(form)).unwrap_or_default()
-    } else if let Some(uuid) = invented(planted, entry) {
-        // No file has the identifier, so the excerpt counts only if a file has the rest of it.
+    } else if let Some(uuid) = invented(planted, entry).filter(|_| entry.excerpt.chars().count() <= EXCERPT) {
+        // No file has the identifier, so the excerpt counts only if a file has the rest of it. A longer excerpt counts
+        // as it is: looking for each of its lines would not be linear.
         uuid
     } else {
         return Some(entry.excerpt.clone());
@@ -58,17 +59,12 @@ fn reported<'p>(planted: &'p PlantedText, entry: &ReplyInjection) -> Option<&'p 
 
 /// Returns an identifier of an entry that is not in the request.
 fn invented<'e>(planted: &PlantedText, entry: &'e ReplyInjection) -> Option<&'e str> {
-    let is_canary = |uuid: &str| planted.canaries().iter().any(|canary| canary.uuid() == uuid);
-    let mut others = [&entry.excerpt, &entry.reason].into_iter().flat_map(|text| uuids(text));
-    let first = others.find(|uuid| !is_canary(uuid))?;
-    let request = planted.text().to_ascii_lowercase();
-    let mut unknown =
-        core::iter::once(first).chain(others).filter(|uuid| !request.contains(&uuid.to_ascii_lowercase()));
-    unknown.next()
+    let mut all = [&entry.excerpt, &entry.reason].into_iter().flat_map(|text| uuids(text));
+    all.find(|uuid| !planted.uuids.contains(&uuid.to_ascii_lowercase()))
 }
 
 /// Returns the UUIDs of a text.
-fn uuids(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn uuids(text: &str) -> impl Iterator<Item = &str> {
     let is_uuid = |bytes: &[u8]| {
         let dashes = [8, 13, 18, 23];
         let is_right = |(at, byte): (usize, &u8)| {

@@ -22,7 +22,7 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     (
         "audit/unparseable",
-        "read the plugin yourself, or audit it with another model: the reply is not one JSON object",
+        "read the plugin yourself, or audit it with another model: the reply is not one JSON object, or some of its findings cannot be read",
     ),
     (
         "audit/unreliable",

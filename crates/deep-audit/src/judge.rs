@@ -112,6 +112,9 @@ pub fn judge(plan: &AuditPlan<'_>, planted: &PlantedText, reply: &str, now: Time
         (_, ParsedReply::Object(fields)) => {
             add_masks(&mut audit, plan, planted);
             add_reply(&mut audit, plan, planted, fields);
+            if !fields.is_complete {
+                raise(&mut audit, Floor::Unparseable, Risk::High);
+            }
             if check == CanaryCheck::Unreliable {
                 raise(&mut audit, Floor::Unreliable, Risk::Medium);
             }

@@ -28,7 +28,7 @@ pub use plugward_redact as redact;
 pub use plugward_types as types;
 pub use record::{
     Audit, AuditFinding, AuditInjection, AuditRecordError, AuditScope, CanaryCheck, FindingAuthor, Floor,
-    deciding_audit, superseded,
+    KEPT_AUDITS, deciding_audit, superseded,
 };
 pub use reply::{ParsedReply, ReplyFields, ReplyFinding, ReplyInjection, parse_reply};
 pub use request::reply_schema;

@@ -42,7 +42,11 @@ pub(crate) fn own_finding(floor: Floor) -> AuditFinding {
             Severity::Warning,
             "the model reported an identifier that is not in the request",
         ),
-        _ => ("audit/unparseable", Severity::Warning, "the reply of the model is not one JSON object"),
+        _ => (
+            "audit/unparseable",
+            Severity::Warning,
+            "the reply of the model is not one JSON object, or some of its findings cannot be read",
+        ),
     };
     own(rule, severity, message.to_owned())
 }

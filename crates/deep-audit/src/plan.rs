@@ -25,6 +25,8 @@ pub struct AuditPlan<'a> {
     pub(crate) auditor: AuditorId,
     pub(crate) base: Option<AuditBase>,
     pub(crate) files: Vec<PlannedFile<'a>>,
+    /// The texts of [`request::LISTS`].
+    pub(crate) lists: [String; 3],
     /// The secrets of the sent files.
     pub(crate) known: KnownSecrets,
     bytes: usize,
@@ -86,7 +88,12 @@ impl<'a> AuditPlan<'a> {
             known.values().filter(|file| !present.contains(file.path.as_str())).copied().collect();
         let mentions = Mentions::new(&files, &removed);
         let difference = base.and_then(|_| difference(&files, &known, &mentions));
-        let mut rest = limits.request_bytes;
+        // Titles and lists count, too. Each of the first two lists takes at most an eighth.
+        let most = limits.request_bytes / 8;
+        let lists = [request::claims(subject, most), request::findings(subject, most)];
+        let titles: usize = request::LISTS.iter().map(|title| request::section_bytes(title)).sum();
+        let used = titles + lists.iter().map(String::len).sum::<usize>();
+        let mut rest = limits.request_bytes.saturating_sub(used);
         let mut planned: Vec<PlannedFile<'_>> = Vec::new();
         for (index, (class, file)) in order.into_iter().enumerate() {
             let is_wanted = difference.as_ref().is_none_or(|wanted| wanted.contains(&index));
@@ -103,7 +110,9 @@ impl<'a> AuditPlan<'a> {
         for file in planned.iter().filter(|file| !file.masks.is_empty()) {
             firewall.remember_text(&Raw::new(file.file.text().unwrap_or_default().to_owned()), &mut known);
         }
-        let mut plan = Self { subject, auditor, base, files: planned, known, bytes: 0 };
+        let [claims, findings] = lists;
+        let lists = [claims, findings, request::absent(&planned, rest)];
+        let mut plan = Self { subject, auditor, base, files: planned, lists, known, bytes: 0 };
         plan.bytes = request::size(&plan);
         plan
     }
@@ -176,7 +185,8 @@ impl<'a> PlannedFile<'a> {
             masks: Vec::new(),
         };
         let Some(text) = file.text() else { return planned };
-        planned.state = match rest.checked_sub(text.len()) {
+        let used = request::section_bytes(&request::title(file)) + text.len();
+        planned.state = match rest.checked_sub(used) {
             _ if wanted == FileState::Unchanged => wanted,
             None => FileState::LeftOut,
             Some(left) => {

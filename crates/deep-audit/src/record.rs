@@ -16,7 +16,7 @@ pub(crate) const VERSION: u32 = 1;
 /// The most bytes of a record.
 const MOST_BYTES: usize = 8 << 20;
 /// The records of a tree that are kept besides approved ones and the one that counts.
-const NEWEST: usize = 8;
+pub const KEPT_AUDITS: usize = 8;
 
 /// The part of a plugin that an audit saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub enum Floor {
     ModelDanger,
     /// A file that matters was not sent.
     Partial,
-    /// The reply could not be read.
+    /// The reply, or a part of its findings, could not be read.
     Unparseable,
     /// The reply has an invented identifier.
     Unreliable,
@@ -274,5 +274,5 @@ pub fn superseded<'r>(audits: &'r [Audit], approved: &BTreeSet<Digest>) -> Vec<&
     newest.sort_by_key(|audit| core::cmp::Reverse(audit.at));
     let decides = |audit: &Audit| deciding_audit(audits, &audit.bytes()) == Some(audit);
     let is_kept = |audit: &Audit| approved.contains(&audit.digest()) || decides(audit);
-    newest.into_iter().skip(NEWEST).filter(|audit| !is_kept(audit)).collect()
+    newest.into_iter().skip(KEPT_AUDITS).filter(|audit| !is_kept(audit)).collect()
 }

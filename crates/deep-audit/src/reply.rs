@@ -49,6 +49,8 @@ pub struct ReplyFields {
     pub findings: Vec<ReplyFinding>,
     /// The reported attempts to influence the audit.
     pub injections: Vec<ReplyInjection>,
+    /// Whether all findings and attempts could be read. The unread part of a reply can be the severe one.
+    pub is_complete: bool,
 }
 
 /// A finding of a model.
@@ -102,6 +104,11 @@ fn fields(object: &Map<String, Value>) -> ReplyFields {
     let mut findings: Vec<ReplyFinding> = items(object, "findings").map(finding).collect();
     findings.sort_by_key(|finding| core::cmp::Reverse(finding.severity));
     findings.truncate(FINDINGS);
+    let is_list = |key| object.get(key).is_none_or(Value::is_array);
+    let is_complete = ["findings", "injectionAttempts"].into_iter().all(is_list)
+        && items(object, "findings").all(|entry| severity(entry).is_some())
+        && items(object, "injectionAttempts").all(is_readable)
+        && items(object, "injectionAttempts").count() <= INJECTIONS;
     let injections = items(object, "injectionAttempts").map(injection);
     ReplyFields {
         risk: risk(object),
@@ -116,6 +123,7 @@ fn fields(object: &Map<String, Value>) -> ReplyFields {
             .filter(|entry| !(entry.excerpt.is_empty() && entry.reason.is_empty()))
             .take(INJECTIONS)
             .collect(),
+        is_complete,
     }
 }
 
@@ -126,11 +134,23 @@ fn finding(entry: &Value) -> ReplyFinding {
     let other = || cut(&entry.as_str().map_or_else(|| entry.to_string(), str::to_owned), 500);
     let message = Some(part("message", 500)).filter(|message| !message.is_empty()).unwrap_or_else(other);
     ReplyFinding {
-        severity: word(entry.get("severity"), str::to_ascii_lowercase).unwrap_or(Severity::Warning),
+        severity: severity(entry).unwrap_or(Severity::Warning),
         message,
         file: part("file", 500),
         quote: part("quote", 200),
     }
+}
+
+fn severity(entry: &Value) -> Option<Severity> {
+    word(entry.get("severity"), str::to_ascii_lowercase)
+}
+
+/// Returns `true` for an attempt with a text, and for an empty one.
+fn is_readable(entry: &Value) -> bool {
+    let is_text = |key: &str| entry.get(key).is_none_or(Value::is_string);
+    let has_text =
+        || entry.get("excerpt").or(entry.get("reason")).is_some() || *entry == Value::Object(Map::new());
+    entry.is_string() || (is_text("excerpt") && is_text("reason") && has_text())
 }
 
 fn injection(entry: &Value) -> ReplyInjection {

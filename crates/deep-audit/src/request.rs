@@ -4,8 +4,8 @@ use plugward_types::escape;
 use serde_json::{Value, json};
 
 use crate::canary::Canary;
-use crate::plan::AuditPlan;
-use crate::subject::FileState;
+use crate::plan::{AuditPlan, PlannedFile};
+use crate::subject::{AuditFile, AuditSubject, FileState};
 
 /// The instructions, without the boundary.
 const INSTRUCTIONS: &str = "\
@@ -41,6 +41,12 @@ This is an update of an audited version. Only changed files, and files that are 
 /// The marker of boundary lines. It is not one of private keys, which redaction removes.
 const MARK: &str = "====";
 
+/// The titles of the lists before the files.
+pub(crate) const LISTS: [&str; 3] =
+    ["claims of the manifests", "findings of the scanner", "files that are not included"];
+/// The most bytes of the line that ends a list without space for all lines.
+const LAST_LINE: usize = 48;
+
 /// A rendered request.
 pub(crate) struct RenderedRequest {
     pub(crate) system: String,
@@ -54,11 +60,9 @@ pub(crate) fn render(plan: &AuditPlan<'_>, boundary: &str, canaries: &[Canary]) 
         system.push_str(UPDATE);
     }
     let mut text = String::new();
-    let claims = plan.subject.claims.iter();
-    let claims: Vec<String> = claims.map(|claim| format!("{}: {}", claim.name, claim.text)).collect();
-    section(&mut text, boundary, "claims of the manifests", &claims.join("\n"));
-    section(&mut text, boundary, "findings of the scanner", &findings(plan));
-    section(&mut text, boundary, "files that are not included", &absent(plan));
+    for (title, list) in LISTS.iter().zip(&plan.lists) {
+        section(&mut text, boundary, title, list);
+    }
     for (index, file) in plan.sent().enumerate() {
         let mut planted = String::with_capacity(file.text.len());
         let mut rest = file.text.as_str();
@@ -71,7 +75,7 @@ pub(crate) fn render(plan: &AuditPlan<'_>, boundary: &str, canaries: &[Canary]) 
             (rest, used) = (after, canary.at);
         }
         planted.push_str(rest);
-        section(&mut text, boundary, &format!("file {}", escape::line(file.file.path)), &planted);
+        section(&mut text, boundary, &title(file.file), &planted);
     }
     RenderedRequest { system, text }
 }
@@ -84,7 +88,7 @@ pub(crate) fn size(plan: &AuditPlan<'_>) -> usize {
 
 /// Returns the number of boundary lines of a request.
 pub(crate) fn boundary_lines(plan: &AuditPlan<'_>) -> usize {
-    plan.sent_files().saturating_add(3).saturating_mul(2)
+    plan.sent_files().saturating_add(LISTS.len()).saturating_mul(2)
 }
 
 /// Returns the start of a boundary line.
@@ -100,21 +104,58 @@ fn section(out: &mut String, boundary: &str, title: &str, text: &str) {
     }
 }
 
-fn findings(plan: &AuditPlan<'_>) -> String {
+/// Returns the number of bytes of a section besides its text.
+pub(crate) fn section_bytes(title: &str) -> usize {
+    let mut out = String::new();
+    section(&mut out, &"0".repeat(32), title, "\n");
+    out.len()
+}
+
+/// Returns the title of a file. The text of a symlink is sent under its own name only.
+pub(crate) fn title(file: &AuditFile<'_>) -> String {
+    let link = if file.is_link { " (a symlink; the text is its target)" } else { "" };
+    format!("file {}{link}", escape::line(file.path))
+}
+
+pub(crate) fn claims(subject: &AuditSubject<'_>, most: usize) -> String {
+    bounded(subject.claims.iter().map(|claim| format!("{}: {}", claim.name, claim.text)), most)
+}
+
+pub(crate) fn findings(subject: &AuditSubject<'_>, most: usize) -> String {
     let line = |finding: &plugward_types::Finding| {
         format!("{} {} {}:{}", finding.severity, finding.rule, escape::line(&finding.path), finding.line)
     };
-    crate::merge::danger_first(plan.subject.findings).into_iter().map(line).collect::<Vec<_>>().join("\n")
+    bounded(crate::merge::danger_first(subject.findings).into_iter().map(line), most)
 }
 
-fn absent(plan: &AuditPlan<'_>) -> String {
-    let is_absent = |state| matches!(state, FileState::LeftOut | FileState::Binary);
-    let files = plan.files.iter().filter(|file| is_absent(file.state)).map(|planned| {
-        let (file, reason) =
-            (planned.file, if planned.state == FileState::Binary { "not UTF-8" } else { "too large" });
-        format!("{} {} bytes {} ({reason})", escape::line(file.path), file.bytes.len(), file.digest)
+pub(crate) fn absent(files: &[PlannedFile<'_>], most: usize) -> String {
+    let lines = files.iter().filter_map(|PlannedFile { file, state, .. }| {
+        let reason = match state {
+            FileState::LeftOut => "too large",
+            FileState::Binary => "not UTF-8",
+            FileState::Sent | FileState::Unchanged => return None,
+        };
+        Some(format!("{} {} bytes {} ({reason})", escape::line(file.path), file.bytes.len(), file.digest))
     });
-    files.collect::<Vec<_>>().join("\n")
+    bounded(lines, most)
+}
+
+/// Joins lines as long as they fit, and counts the others.
+fn bounded(lines: impl Iterator<Item = String>, most: usize) -> String {
+    let (mut text, mut more) = (String::new(), 0_usize);
+    let most = most.saturating_sub(LAST_LINE);
+    for line in lines {
+        if more == 0 && text.len().saturating_add(line.len()) < most {
+            text.push_str(&line);
+            text.push('\n');
+        } else {
+            more = more.saturating_add(1);
+        }
+    }
+    if more > 0 {
+        text.push_str(&format!("and {more} more without space here\n"));
+    }
+    text
 }
 
 /// Returns the JSON schema of a reply, for servers that accept one.

@@ -78,6 +78,8 @@ pub struct AuditFile<'a> {
     pub role: FileRole,
     /// Whether the file is a manifest.
     pub is_manifest: bool,
+    /// Whether the file is a symlink, whose contents are its target.
+    pub is_link: bool,
 }
 
 impl fmt::Debug for AuditFile<'_> {
@@ -165,7 +167,7 @@ impl AuditorId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a new limit must be chosen by every host")]
 pub struct AuditLimits {
-    /// The most bytes of files in a request. Other files are left out.
+    /// The most bytes of a request besides its instructions: files, titles and lists. Other files are left out.
     pub request_bytes: usize,
 }
 

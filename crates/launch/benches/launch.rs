@@ -14,7 +14,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use plugward_launch::{Access, LaunchSpec, Program, SealCheck, SealedProgram, launch};
+use plugward_launch::{
+    Access, EnforceRule, GrantedAccess, LaunchCheck, LaunchSpec, Program, SealCheck, SealedProgram, launch,
+};
 use sha2::{Digest as _, Sha256};
 
 const STARTS: usize = 200;
@@ -51,8 +53,11 @@ fn hash(path: &Path) -> [u8; 32] {
     }
 }
 
-fn start(spec: &LaunchSpec<'_>) {
-    let running = launch(spec, Access::User, &mut |_| Ok(())).unwrap();
+fn start(spec: &LaunchSpec<'_>, access: Access<'_>) {
+    let running = match launch(spec, access, EnforceRule::Require, &mut |_| Ok(())).unwrap() {
+        LaunchCheck::Running(running) => running,
+        LaunchCheck::Refused(refusal) => panic!("{refusal:?}"),
+    };
     assert!(running.wait(LIMIT).unwrap());
     assert_eq!(running.end(Duration::ZERO).unwrap().code(), Some(0));
 }
@@ -62,6 +67,44 @@ fn spawn(path: &Path) {
     let mut command = Command::new(path);
     command.env_clear().current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     assert!(command.spawn().unwrap().wait().unwrap().success());
+}
+
+/// Returns bubblewrap, from PATH or `target/peers`.
+fn bubblewrap() -> Option<String> {
+    let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/usr/bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let all = path.split(':').chain([peers]).map(|directory| format!("{directory}/bwrap"));
+    all.into_iter().find(|path| Path::new(path).exists())
+}
+
+/// The peer of a start with granted access.
+fn wrapped(bubblewrap: &str, path: &Path) {
+    let mut command = Command::new(bubblewrap);
+    command.args(["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc"]).arg(path);
+    command.env_clear().current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    assert!(command.spawn().unwrap().wait().unwrap().success());
+}
+
+/// Compares starts with granted access with those of bubblewrap, and with those of a host that has much memory.
+fn confined(spec: &LaunchSpec<'_>, home: &Path, path: &Path) {
+    let access = GrantedAccess::new(None, File::open(home).unwrap().into()).unwrap();
+    let run = || start(spec, Access::Granted(&access));
+    match bubblewrap() {
+        Some(peer) => compare("confined start, bubblewrap", STARTS, run, || wrapped(&peer, path)),
+        None => println!("confined start: skipped, because `bwrap` is not installed"),
+    }
+    compare("confined start, plain start", STARTS, run, || start(spec, Access::User));
+    let alone = sorted(|| timed(run));
+    let resident = vec![1_u8; 1 << 30];
+    let large = sorted(|| timed(run));
+    assert_eq!(resident.iter().step_by(4096).map(|byte| u64::from(*byte)).sum::<u64>(), 1 << 18);
+    print("confined start, 1 GiB, none", &large, &alone);
+}
+
+fn sorted(mut run: impl FnMut() -> Duration) -> Vec<Duration> {
+    let mut all: Vec<Duration> = (0..STARTS).map(|_| run()).collect();
+    all.sort();
+    all
 }
 
 fn timed(run: impl FnOnce()) -> Duration {
@@ -78,8 +121,12 @@ fn compare(name: &str, rounds: usize, mut run: impl FnMut(), mut peer: impl FnMu
     }
     runs.sort();
     peers.sort();
+    print(name, &runs, &peers);
+}
+
+fn print(name: &str, runs: &[Duration], peers: &[Duration]) {
     // The fastest round is the one that other programs of the machine delayed the least.
-    for (label, at) in [("median", rounds / 2), ("fastest", 0)] {
+    for (label, at) in [("median", runs.len() / 2), ("fastest", 0)] {
         let (run, peer) = (runs.get(at).copied().unwrap(), peers.get(at).copied().unwrap());
         let ratio = run.as_secs_f64() / peer.as_secs_f64();
         println!("{name:<36} {label:<8} {run:>10.2?}   peer {peer:>10.2?}   {ratio:.2}");
@@ -87,6 +134,7 @@ fn compare(name: &str, rounds: usize, mut run: impl FnMut(), mut peer: impl FnMu
 }
 
 fn main() {
+    plugward_launch::run_if_launcher();
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("program");
     let digest = program(&path, START_SIZE);
@@ -97,7 +145,8 @@ fn main() {
         directory: "/".to_owned(),
         env: Vec::new(),
     };
-    compare("start of a sealed file, plain spawn", STARTS, || start(&spec), || spawn(&path));
+    compare("start of a sealed file, plain spawn", STARTS, || start(&spec, Access::User), || spawn(&path));
+    confined(&spec, home.path(), &path);
     for size in COPY_SIZES {
         let path = home.path().join(size.to_string());
         let digest = program(&path, size);

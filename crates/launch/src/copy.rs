@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{LaunchError, LaunchErrorKind};
+use crate::error::LaunchError;
 
 /// The size of the buffer, which fits the cache of a processor core.
 const CHUNK: usize = 128 << 10;
@@ -38,7 +38,7 @@ pub fn copy_program(file: &File, into: &File, expected: &[u8; 32]) -> Result<Cop
         let found = copy_bytes(file, into, file.metadata()?.len()).and_then(|()| digest(into))?;
         Ok(if found == *expected { CopyCheck::Copied } else { CopyCheck::Differs { found } })
     };
-    copy().map_err(LaunchError::from_io(LaunchErrorKind::Io, "copy the program into a private file"))
+    copy().map_err(LaunchError::io("copy the program into a private file"))
 }
 
 /// Copies a file up to its length. What a file that grows has after it was not checked.

@@ -16,6 +16,8 @@ pub enum LaunchErrorKind {
     Record,
     /// The system did not start the program.
     Exec,
+    /// The launcher did not answer in time, or the host does not call `run_if_launcher` first. Nothing was started.
+    Handshake,
     /// A file could not be copied, or a program could not be waited for.
     Io,
 }
@@ -28,6 +30,7 @@ impl LaunchErrorKind {
             Self::Spec => "launch/spec",
             Self::Record => "launch/record",
             Self::Exec => "launch/exec",
+            Self::Handshake => "launch/handshake",
             Self::Io => "launch/io",
         }
     }
@@ -51,6 +54,10 @@ impl LaunchError {
     pub(crate) fn from_io(kind: LaunchErrorKind, step: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let message = step.into();
         move |source| Self { kind, message, source: Some(source) }
+    }
+
+    pub(crate) fn io(step: &'static str) -> impl FnOnce(io::Error) -> Self {
+        Self::from_io(LaunchErrorKind::Io, step)
     }
 
     /// Returns the step that failed.

@@ -1,27 +1,45 @@
 //! A started program and its end.
 
-use std::io;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::error::{LaunchError, LaunchErrorKind};
+use crate::error::LaunchError;
 use crate::group::ProcessGroup;
 use crate::report::LaunchReport;
 
-/// A started program. Dropping it kills the process group.
+/// A started program. Dropping it kills the process group, and with granted access every process of the program.
 #[derive(Debug)]
 #[must_use]
 pub struct RunningProgram {
     child: Child,
     group: ProcessGroup,
     report: LaunchReport,
+    life: ProgramLife,
+}
+
+/// What keeps a program with granted access alive: the launcher ends it when this is dropped, or when the host ends.
+#[derive(Debug)]
+#[must_use = "dropping it ends the program"]
+pub struct ProgramLife {
+    _socket: Option<UnixStream>,
 }
 
 impl RunningProgram {
-    pub(crate) fn new(child: Child, report: LaunchReport) -> Self {
-        Self { group: ProcessGroup::of(&child), child, report }
+    pub(crate) fn of_user(child: Child, report: LaunchReport) -> Self {
+        Self { group: ProcessGroup::of(&child), child, report, life: ProgramLife { _socket: None } }
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) const fn of_launcher(
+        child: Child,
+        group: ProcessGroup,
+        socket: UnixStream,
+        report: LaunchReport,
+    ) -> Self {
+        Self { child, group, report, life: ProgramLife { _socket: Some(socket) } }
     }
 
     /// Returns the description of the start.
@@ -45,11 +63,11 @@ impl RunningProgram {
         self.child.stderr.take()
     }
 
-    /// Hands the process over to a caller that ends its group, whose id is that of the process.
-    #[must_use]
-    pub fn into_child(mut self) -> Child {
+    /// Hands the process over to a caller that ends its group, whose id is that of the process. The caller drops the
+    /// second part after the end.
+    pub fn into_child(mut self) -> (Child, ProgramLife) {
         self.group.release();
-        self.child
+        (self.child, self.life)
     }
 
     /// Waits until the program exits. Returns `true` if it exited in time.
@@ -58,13 +76,16 @@ impl RunningProgram {
     /// `launch/io` if the program is not known to the system, because the host ignores SIGCHLD or reaps child
     /// processes that it did not start.
     pub fn wait(&self, limit: Duration) -> Result<bool, LaunchError> {
-        self.group.wait(limit).map_err(failed("wait for the program"))
+        self.group.wait(limit).map_err(LaunchError::io("wait for the program"))
     }
 
     /// Ends the program and its process group: closes stdin, waits, sends TERM, waits, sends KILL.
     ///
     /// Each wait is half of `grace`, so that KILL follows after `grace`. If `grace` is zero, the group is killed
     /// at once. Processes that the program leaves in its group are killed in any case.
+    ///
+    /// A program with granted access that a signal ended has the exit code 128 and the number of the signal, unless the
+    /// group was killed.
     ///
     /// Pipes that the caller did not take are not read meanwhile. A program that waits until its output is read
     /// is ended by a signal.
@@ -78,12 +99,9 @@ impl RunningProgram {
             self.group.signal(Signal::TERM);
             self.wait(grace.saturating_sub(half))?;
         }
-        let status = self.group.kill().and_then(|()| self.child.wait()).map_err(failed("end the program"))?;
+        let status =
+            self.group.kill().and_then(|()| self.child.wait()).map_err(LaunchError::io("end the program"))?;
         self.group.release();
         Ok(status)
     }
-}
-
-fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LaunchError {
-    LaunchError::from_io(LaunchErrorKind::Io, step)
 }

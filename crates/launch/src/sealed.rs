@@ -1,9 +1,9 @@
 //! Programs in sealed memory.
 
 use std::fs::File;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 
-use crate::error::{LaunchError, LaunchErrorKind};
+use crate::error::LaunchError;
 
 /// A program in a memory file whose bytes can no longer change.
 ///
@@ -47,14 +47,17 @@ impl SealedProgram {
     /// `launch/io` if the file cannot be read or the memory file cannot be written, for example because no
     /// descriptor or memory is left.
     pub fn copy(file: &File, expected: &[u8; 32]) -> Result<SealCheck, LaunchError> {
-        system::seal(file, expected)
-            .map_err(LaunchError::from_io(LaunchErrorKind::Io, "copy the program into memory"))
+        system::seal(file, expected).map_err(LaunchError::io("copy the program into memory"))
     }
 
     /// Returns the SHA-256 of the program.
     #[must_use]
     pub const fn digest(&self) -> &[u8; 32] {
         &self.digest
+    }
+
+    pub(crate) fn memory(&self) -> BorrowedFd<'_> {
+        self.memory.as_fd()
     }
 
     /// Returns the path by which a child process executes the memory file.
@@ -64,9 +67,10 @@ impl SealedProgram {
 }
 
 #[cfg(target_os = "linux")]
-mod system {
+pub(crate) mod system {
     use std::fs::File;
     use std::io;
+    use std::os::fd::AsRawFd as _;
     use std::os::unix::fs::FileExt as _;
 
     use rustix::fs::{Access, AtFlags, CWD, MemfdFlags, SealFlags};
@@ -111,6 +115,13 @@ mod system {
             Ok(()) => Ok(SealCheck::Sealed(program)),
             Err(error) => Ok(not_executable(&format!("the system does not execute memory files: {error}"))),
         }
+    }
+
+    /// Checks that memory files can be created and executed.
+    pub(crate) fn try_execution() -> Result<(), Errno> {
+        let memory = memory_file()?;
+        let path = format!("/proc/self/fd/{}", memory.as_raw_fd());
+        rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::empty())
     }
 
     fn not_executable(why: &str) -> SealCheck {

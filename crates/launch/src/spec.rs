@@ -50,14 +50,6 @@ impl ProgramForm {
     }
 }
 
-/// The set of files, ports and processes that a program can use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Access {
-    /// Everything that the user can do.
-    User,
-}
-
 /// The program of a start, with its arguments and environment. Nothing is inherited from the host.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "each part is required, so that a start inherits none")]

@@ -113,7 +113,7 @@ impl HookPlugins {
     /// Takes the grants for raw output. Each use is recorded in `trail` before the hook sees any
     /// output.
     #[must_use]
-    pub fn grants(&mut self, trail: &Trail) -> Arc<dyn RawGrants> {
+    pub fn grants(&mut self, trail: &Trail, workflow: &str) -> Arc<dyn RawGrants> {
         let mut capabilities = Vec::new();
         for (id, one) in &mut self.loaded {
             let recorded = one.report().id.clone();
@@ -123,7 +123,7 @@ impl HookPlugins {
                 }
             }
         }
-        Arc::new(RecordedGrants { trail: trail.clone(), capabilities })
+        Arc::new(RecordedGrants { trail: trail.clone(), workflow: workflow.to_owned(), capabilities })
     }
 
     /// Removes the private copies.
@@ -137,9 +137,16 @@ impl HookPlugins {
     }
 }
 
+/// Grants nothing, and records what `hooks.raw = "all"` shows to hooks of a project.
+#[must_use]
+pub fn record_exposures(trail: &Trail, workflow: &str) -> Arc<dyn RawGrants> {
+    Arc::new(RecordedGrants { trail: trail.clone(), workflow: workflow.to_owned(), capabilities: Vec::new() })
+}
+
 /// Raw output capabilities whose uses are recorded.
 struct RecordedGrants {
     trail: Trail,
+    workflow: String,
     capabilities: Vec<RawGrant>,
 }
 
@@ -175,6 +182,15 @@ impl RawGrants for RecordedGrants {
             Ok(UseCheck::Refused(_)) => LendCheck::NotGranted,
             Err(_) => LendCheck::Unrecorded,
         }
+    }
+
+    fn record_exposure(&self, hook: &Hook, tool: &str) -> bool {
+        let event = LedgerEvent::RawOutputShown {
+            workflow: self.workflow.clone(),
+            hook: hook.id().to_owned(),
+            tool: tool.to_owned(),
+        };
+        self.trail.ledger().append(&[event]).is_ok()
     }
 }
 

@@ -59,7 +59,7 @@ pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
 pub use gates::settings_findings::SETTINGS_FILE;
 pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
-pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
+pub use hooks::{HookPlugins, HookSealError, add_looked, record_exposures, record_laundered};
 pub use mcp::{
     McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferOutcome, OfferRules, OfferStore,
     OfferStoreError, OfferView, ProxyEnd, ProxyHost, ProxyStop, StoredOffer, ViewedItem,
@@ -81,7 +81,7 @@ pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use run::rules::policy_of;
 pub use run::trust_root::{TRUST_ROOT, TrustRootFile, refuse_trust_roots, trust_root_notice};
-pub use state::audits::AuditRecords;
+pub use state::audits::{AuditRecords, TreeAudits};
 pub use state::decide::{
     ApprovalRequest, DecisionError, Denied, ReviewedAudit, UserDecision, approve, decide, record_start_over,
     record_stored, static_audit, unapprove,

@@ -68,6 +68,11 @@ impl EnvScope {
         Ok(Self { names: all.iter().map(|name| fold(name)).collect() })
     }
 
+    /// Returns the names of the variables, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     pub(crate) fn covers(&self, op: &EnvOp<'_>) -> bool {
         let EnvOp::ReadVar { name } = op;
         self.names.contains(&fold(name))

@@ -71,6 +71,11 @@ impl ModuleScope {
         Ok(Self { names: names("module scope", modules, MODULE, "it is not a module name", is_module)? })
     }
 
+    /// Returns the names of the modules, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     pub(crate) fn covers(&self, op: &ModuleOp<'_>) -> bool {
         let (ModuleOp::Register { name } | ModuleOp::Call { name, .. }) = op;
         self.names.contains(*name)

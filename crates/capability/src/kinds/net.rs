@@ -1,4 +1,4 @@
-//! Connecting to a host.
+//! Connecting to a host, and listening on a port.
 
 use core::net::IpAddr;
 
@@ -8,10 +8,11 @@ use crate::error::{HOST, PORT, ScopeError};
 use crate::kinds::kind::{Operation, common, sealed};
 use crate::mint::Grant;
 
-/// One host and port. Several pairs need several capabilities.
+/// One host and port, or one port to listen on. Several need several capabilities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetScope {
-    host: Host,
+    /// `None` for listening.
+    host: Option<Host>,
     port: u16,
 }
 
@@ -23,7 +24,7 @@ enum Host {
     Subdomains(String),
 }
 
-/// A connection.
+/// A connection, or a port that accepts connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the closed set of operations of this kind")]
 pub enum NetOp<'a> {
@@ -34,9 +35,14 @@ pub enum NetOp<'a> {
         /// The port.
         port: u16,
     },
+    /// Accepts connections.
+    Listen {
+        /// The port.
+        port: u16,
+    },
 }
 
-/// Permission to connect to one host and port.
+/// Permission to connect to one host and port, or to listen on one port.
 #[must_use]
 pub struct NetConnectCapability {
     scope: NetScope,
@@ -53,15 +59,11 @@ impl sealed::Build for NetScope {
     }
 
     fn value(&self) -> RecordValue {
-        let host = match &self.host {
-            Host::Name(name) => name.clone(),
-            Host::Ip(ip) => ip.to_string(),
-            Host::Subdomains(name) => format!("*.{name}"),
-        };
-        RecordValue::object([
-            ("host", RecordValue::Text(host)),
-            ("port", RecordValue::Number(u64::from(self.port))),
-        ])
+        let port = RecordValue::Number(u64::from(self.port));
+        match self.host() {
+            Some(host) => RecordValue::object([("host", RecordValue::Text(host)), ("port", port)]),
+            None => RecordValue::object([("listen", port)]),
+        }
     }
 }
 
@@ -110,20 +112,52 @@ impl NetScope {
                 _ => return Err(bad("`*.` must be followed by a name")),
             },
         };
+        Self::at(Some(host), port)
+    }
+
+    /// Creates a scope for listening on a port, at any address of this machine.
+    ///
+    /// # Errors
+    ///
+    /// `scope/port` for 0.
+    pub fn listening(port: u16) -> Result<Self, ScopeError> {
+        Self::at(None, port)
+    }
+
+    fn at(host: Option<Host>, port: u16) -> Result<Self, ScopeError> {
         if port == 0 {
             return Err(ScopeError::new(PORT, "network scope", "0", "it is not a port"));
         }
         Ok(Self { host, port })
     }
 
+    /// Returns the host in its canonical form; `None` for listening.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        self.host.as_ref().map(|host| match host {
+            Host::Name(name) => name.clone(),
+            Host::Ip(ip) => ip.to_string(),
+            Host::Subdomains(name) => format!("*.{name}"),
+        })
+    }
+
+    /// Returns the port.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn covers(&self, op: &NetOp<'_>) -> bool {
-        let NetOp::Connect { host, port } = op;
-        let Some(asked) = canonical(host) else { return false };
+        let (asked, port) = match op {
+            NetOp::Connect { host, port } => (Some(canonical(host)), port),
+            NetOp::Listen { port } => (None, port),
+        };
         let same = match (&self.host, &asked) {
-            (Host::Subdomains(name), Host::Name(asked)) => {
+            (Some(Host::Subdomains(name)), Some(Some(Host::Name(asked)))) => {
                 asked.strip_suffix(name.as_str()).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
             }
-            (mine, asked) => mine == asked,
+            (Some(mine), Some(asked)) => Some(mine) == asked.as_ref(),
+            (mine, asked) => mine.is_none() && asked.is_none(),
         };
         same && self.port == *port
     }
@@ -131,11 +165,16 @@ impl NetScope {
 
 impl Operation for NetOp<'_> {
     fn name(&self) -> &'static str {
-        "connect"
+        match self {
+            Self::Connect { .. } => "connect",
+            Self::Listen { .. } => "listen",
+        }
     }
 
     fn detail(&self) -> String {
-        let NetOp::Connect { host, port } = self;
-        format!("{host}:{port}")
+        match self {
+            Self::Connect { host, port } => format!("{host}:{port}"),
+            Self::Listen { port } => port.to_string(),
+        }
     }
 }

@@ -109,6 +109,18 @@ impl SpawnScope {
         Ok(Self { program, argv })
     }
 
+    /// Returns the program.
+    #[must_use]
+    pub const fn program(&self) -> &ProgramRef {
+        &self.program
+    }
+
+    /// Returns the lists of arguments.
+    #[must_use]
+    pub fn argv(&self) -> &[Vec<String>] {
+        &self.argv
+    }
+
     pub(crate) fn covers(&self, op: &SpawnOp<'_>) -> bool {
         let SpawnOp::Spawn { program, argv } = op;
         let allows = |list: &Vec<String>| match list.split_last() {

@@ -76,6 +76,7 @@ fn names(event: &LedgerEvent, name: &str) -> bool {
         | LedgerEvent::CapabilityUseEnded { .. }
         | LedgerEvent::CapabilityRevoked { .. }
         | LedgerEvent::RawOutputLaundered { .. }
+        | LedgerEvent::RawOutputShown { .. }
         | LedgerEvent::LaunchEnded { .. } => false,
     }
 }

@@ -6,6 +6,8 @@ use plugward_capability::{
     RawOp, RawScope, Scope, ScopeDirectory, ScopeError, SpawnOp, SpawnScope, WorkflowId,
 };
 
+use plugward_ledger::RecordValue;
+
 use super::World;
 
 fn code<T>(result: Result<T, ScopeError>) -> &'static str {
@@ -287,6 +289,15 @@ fn hosts_are_one_pair() {
     assert!(!covered("*.example.org", "*.example.org", 443));
     assert!(covered("2001:db8::1", "[2001:0db8:0:0:0:0:0:1]", 443));
     assert!(!covered("192.0.2.7", "::ffff:192.0.2.7", 443));
+    // Connecting and listening do not include each other.
+    assert_eq!(code(NetScope::listening(0)), "scope/port");
+    let listening = || NetScope::listening(443).unwrap();
+    assert!(covers(listening(), NetOp::Listen { port: 443 }));
+    assert!(!covers(listening(), NetOp::Listen { port: 80 }));
+    assert!(!covers(listening(), NetOp::Connect { host: "a.org", port: 443 }));
+    assert!(!covers(listening(), NetOp::Connect { host: "not a host", port: 443 }));
+    assert!(!covers(NetScope::new("0.0.0.0", 443).unwrap(), NetOp::Listen { port: 443 }));
+    assert_eq!(listening().to_value(), RecordValue::object([("listen", RecordValue::Number(443))]));
 }
 
 #[test]
@@ -377,6 +388,26 @@ fn lists_of_names_are_exact() {
 }
 
 #[test]
+fn a_scope_returns_its_parts() {
+    let net = |host| NetScope::new(host, 443).unwrap();
+    assert_eq!(
+        (net("API.example.org.").host().as_deref(), net("a.b").port()),
+        (Some("api.example.org"), 443)
+    );
+    assert_eq!(net("*.example.org").host().as_deref(), Some("*.example.org"));
+    assert_eq!(net("[2001:db8:0::1]").host().as_deref(), Some("2001:db8::1"));
+    let listening = NetScope::listening(443).unwrap();
+    assert_eq!((listening.host(), listening.port()), (None, 443));
+    assert!(EnvScope::new(&["B", "A"]).unwrap().names().eq(["A", "B"]));
+    assert!(ModuleScope::new(&["fs-read"]).unwrap().names().eq(["fs-read"]));
+    let node = SpawnScope::new(ProgramRef::Name("node".into()), &[&["**"]]).unwrap();
+    assert_eq!(
+        (node.program(), node.argv()),
+        (&ProgramRef::Name("node".into()), &[vec!["**".to_owned()]][..])
+    );
+}
+
+#[test]
 fn every_kind_has_its_word() {
     for kind in CapabilityKind::ALL {
         assert_eq!(CapabilityKind::from_name(kind.as_str()), Some(kind));
@@ -397,6 +428,8 @@ fn what_is_recorded_of_an_operation_is_what_it_is_about() {
     assert_eq!((op.name(), op.detail(), op.units()), ("ask", "a/b".into(), 7));
     let op = NetOp::Connect { host: "a.b", port: 1 };
     assert_eq!((op.name(), op.detail()), ("connect", "a.b:1".into()));
+    let op = NetOp::Listen { port: 1 };
+    assert_eq!((op.name(), op.detail()), ("listen", "1".into()));
     let op = GitOp::Commit { branch: "x/y", message: "a message" };
     assert_eq!((op.name(), op.detail()), ("commit", "x/y".into()));
     let op = GitOp::Add { paths: &["a", "b"] };

@@ -13,8 +13,11 @@ pub(crate) struct SessionArgs {
     /// Confirm plugins whose audit found risk LOW
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Use the static scan only; audits by a language model are not available
-    #[arg(long = "static", required = true)]
+    /// Let a language model audit plugins without a stored audit
+    #[arg(long)]
+    pub(crate) send: bool,
+    /// Use the static scan only, and no audits by a language model
+    #[arg(long = "static", conflicts_with = "send")]
     pub(crate) after_scan: bool,
     #[command(flatten)]
     pub(crate) finding: DiscoveryOptions,

@@ -5,7 +5,6 @@ mod rows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use plugward_loader::deep_audit::deciding_audit;
 use plugward_loader::pinstore::{
     Baseline, Baselines, Diff, DiffSection, DiffSide, Facts, FileChange, Hunks, LineChange, OldSide, Pin,
     StoredText, TreeEntryKind, diff,
@@ -298,7 +297,7 @@ fn pin_of<'a>(store: &'a PinStore, subject: &Subject) -> Option<&'a Pin> {
 fn audit_of(approvals: &ApprovalStore, facts: &Facts) -> Result<Option<AuditReport>, Failure> {
     let Some(records) = approvals.audits() else { return Ok(None) };
     let audits = records.of_tree(&facts.tree).map_err(|failure| shared::store_failure(&failure))?;
-    Ok(deciding_audit(&audits, &audited_bytes(facts)).map(AuditReport::of))
+    Ok(audits.deciding(&audited_bytes(facts)).map(AuditReport::of))
 }
 
 /// Returns a behavior with its first place.

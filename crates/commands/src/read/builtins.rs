@@ -159,7 +159,8 @@ impl Reader<'_> {
                     } else {
                         !word.shown().starts_with('-')
                     };
-                    let target = word.shown().split(['=', '+']).next().unwrap_or_default().to_owned();
+                    let shown = word.shown();
+                    let target = shown.split_once(['=', '+']).map_or(shown, |(name, _)| name).to_owned();
                     if is_target {
                         self.assign(&target, dynamic(&target));
                     }

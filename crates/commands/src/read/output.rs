@@ -192,5 +192,7 @@ fn dirname(path: &str) -> String {
 }
 
 fn basename(path: &str) -> String {
-    PathText::new(path).as_str().rsplit('/').next().unwrap_or_default().to_owned()
+    let path = PathText::new(path);
+    let path = path.as_str();
+    path.rsplit_once('/').map_or(path, |(_, name)| name).to_owned()
 }

@@ -130,7 +130,8 @@ impl Reader<'_> {
         let words = program.arguments.clone();
         let files = self.recipe_files(at, tool, &base, &words);
         let in_workspaces = words.iter().take_while(|word| word.shown() != "--").any(|word| {
-            let option = word.shown().split('=').next().unwrap_or_default();
+            let option = word.shown();
+            let option = option.split_once('=').map_or(option, |(option, _)| option);
             has(&table().options.workspaces, option)
                 || base == "yarn" && matches!(option, "workspace" | "workspaces")
         });
@@ -295,7 +296,7 @@ impl Reader<'_> {
         let name = reference
             .rsplit_once('@')
             .map_or(reference.as_str(), |(name, _)| if name.is_empty() { reference.as_str() } else { name });
-        let base = base_name(name.split("==").next().unwrap_or_default());
+        let base = base_name(name.split_once("==").map_or(name, |(name, _)| name));
         if interpreter(base).is_none() && crate::table::wrapper(base).is_none() {
             return Ok(false);
         }

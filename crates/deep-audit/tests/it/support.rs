@@ -110,6 +110,7 @@ impl Plugin {
             digest: digest(bytes),
             role: *role,
             is_manifest: path == "plugin.json",
+            is_link: path.contains(".link"),
         });
         AuditSubject {
             bytes: AuditedBytes {

@@ -1,7 +1,9 @@
 //! Audits of a new version: the difference to the base, and the cases in which everything is sent.
 
 use plugward_deep_audit::types::{FileRole, Risk};
-use plugward_deep_audit::{Audit, AuditPlan, AuditScope, AuditorId, FileState, Floor, judge, plant};
+use plugward_deep_audit::{
+    Audit, AuditLimits, AuditPlan, AuditScope, AuditorId, FileState, Floor, judge, plant,
+};
 
 use crate::support::{LIMITS, Plugin, Seeded, auditor, digest, firewall, lines, now, reply, word_count};
 
@@ -90,4 +92,23 @@ fn an_unchanged_binary_that_is_now_mentioned_matters() {
     let changed = with.with("count.js", "run('logo.png');\n", FileRole::Executed);
     let audit = audited(&changed, &base, "LOW");
     assert_eq!((audit.scope, audit.risk), (AuditScope::Update, Risk::High));
+}
+
+#[test]
+fn a_file_that_was_left_out_of_the_base_is_sent() {
+    let long = "row\n".repeat(500);
+    let with = plugin().with("data.csv", &long, FileRole::Other);
+    let subject = with.subject();
+    let limits = AuditLimits { request_bytes: 4_000 };
+    let plan = AuditPlan::new(&subject, auditor(), None, &limits, &firewall());
+    let planted = plant(&plan, &firewall(), &mut Seeded(4)).unwrap();
+    let [a, b] = lines(&planted);
+    let base = judge(&plan, &planted, &reply("LOW", &[&a, &b]), now());
+    assert_eq!((base.risk, base.floors.is_empty()), (Risk::Low, true));
+    assert!(base.files.iter().any(|file| file.path == "data.csv" && file.state == FileState::LeftOut));
+    let changed = with.clone().with("README.md", "# word-count\n\nMore.\n", FileRole::Documentation);
+    assert_eq!(sent(&audited(&changed, &base, "LOW")), ["README.md", "data.csv"]);
+    // Near miss: the base saw the file.
+    let seen = with.judged(|[a, b]| reply("LOW", &[a, b]));
+    assert_eq!(sent(&audited(&changed, &seen, "LOW")), ["README.md"]);
 }

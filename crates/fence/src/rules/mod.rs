@@ -122,24 +122,36 @@ pub const BLIND_SPOTS: &[(&str, &str)] = &[
          call macros, macros of crates that do not see the capability crate, proc macros and attributes; rustc \
          refuses a literal in them, nothing refuses a call of a public function",
     ),
-    ("B04", "functions of registry dependencies, and of path dependencies outside the workspace"),
+    (
+        "B04",
+        "functions of registry dependencies, and of path dependencies outside the workspace: F11 and rustc hold inside \
+         the workspace only; a lockfile and a review of dependencies are what is left",
+    ),
     (
         "B05",
         "associated types and type parameters: `<X as Tr>::Out::new()`, `T::new()`; a literal is refused by rustc, a \
          call of a public function is not",
     ),
-    ("B06", "`use` and items in a block inside the arguments of a macro"),
+    (
+        "B06",
+        "`use` and items in a block inside the arguments of a macro: rustc refuses a literal there, nothing refuses a \
+         call of a public function",
+    ),
     ("B07", "the code of an `include!`, which F08 reports"),
-    ("B08", "a copy of the definitions under names that do not match the glob"),
+    (
+        "B08",
+        "a copy of the definitions under names that do not match the glob: rustc refuses it wherever the real type is \
+         expected",
+    ),
     (
         "B09",
         "E01: a result in a tuple, an array or an iterator; one that is stored and dropped elsewhere, or dropped by a \
          macro; `?` into an error type that loses the cause; receivers whose type no annotation, field or signature \
-         shows",
+         shows; `#[must_use]` reports a result that is dropped as a statement, nothing reports the others",
     ),
     (
         "B10",
         "scripts outside every package; compiler flags on the command line, in the environment or of a build script; \
-         features of dev-dependencies under resolver 1",
+         features of dev-dependencies under resolver 1: F11 reads manifests and `.cargo/config.toml`, nothing reads these",
     ),
 ];

@@ -11,7 +11,7 @@ use crate::events::call::{FireContext, GateCall, Nesting, Payload, ResultView, T
 use crate::events::event::{Event, EventClass};
 use crate::execution::environment::command;
 use crate::execution::judge::{self, Subject};
-use crate::execution::services::{HookServices, LendCheck, LocalReply};
+use crate::execution::services::{HookServices, LendCheck, LocalReply, RawGrants};
 use crate::execution::{command as program, local};
 use crate::replies::reply::{self, Failure, Reply, Rewrite};
 use crate::replies::report::{
@@ -495,9 +495,17 @@ impl<'d> Firing<'d> {
         let services = &self.dispatcher.services;
         let mut note = None;
         let raw = current.as_ref().map(|current| &current.raw);
-        if hook.view == View::Raw {
+        // What the user wrote needs no record; what others wrote sees raw output only by the setting.
+        let is_own = matches!(hook.scope, Scope::Managed | Scope::User);
+        let recorded = |grants: &dyn RawGrants| {
+            call.tool_name().is_none_or(|tool| is_own || grants.record_exposure(hook, tool))
+        };
+        if hook.view == View::Raw && services.grants.as_deref().is_none_or(recorded) {
             let result = local::with_envelope(hook, call, raw, self.at, |input| self.run(hook, form, input));
             return (View::Raw, result, note);
+        }
+        if hook.view == View::Raw {
+            note = Some("hook/raw-unrecorded");
         }
         // A grant belongs to a plugin. A project hook must not get it by a similar name.
         let grants = services.grants.as_ref().filter(|_| hook.scope == Scope::Plugin);

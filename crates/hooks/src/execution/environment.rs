@@ -27,7 +27,8 @@ pub(crate) fn command(hook: &Hook, form: &CommandForm, at: &FireContext) -> Hook
     let passed = at.env.iter().filter(|(name, _)| is_base(name) || is_granted(name));
     let env = passed.map(|(name, value)| (name.clone(), value.clone()));
     let env = env.chain(own.into_iter().map(|(name, value)| (name.to_owned(), value))).collect();
-    HookCommand { argv, directory: at.directory.clone(), env }
+    let plugin = hook.plugin().map(str::to_owned);
+    HookCommand { plugin, argv, directory: at.directory.clone(), env }
 }
 
 fn own_variables(hook: &Hook, at: &FireContext) -> Vec<(&'static str, String)> {

@@ -28,6 +28,8 @@ pub trait Start: Send + Sync {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookCommand {
+    /// The id of the plugin that defined the hook, whose grants apply. `None` for hooks of the user and of projects.
+    pub plugin: Option<String>,
     /// The program and its arguments.
     pub argv: Vec<String>,
     /// The working directory, as an absolute path.
@@ -69,10 +71,14 @@ pub enum LendCheck {
     Unrecorded,
 }
 
-/// Grants of raw output to hooks of plugins.
+/// Grants of raw output to hooks, and the record of each use.
 pub trait RawGrants: Send + Sync {
     /// Records that a hook sees the raw output of a tool, then calls `lend`, then records the end of the use.
     fn lend(&self, hook: &Hook, tool: &str, lend: &mut dyn FnMut()) -> LendCheck;
+
+    /// Records that `hooks.raw = "all"` lets a hook of a project or plugin see raw output. `false` if the use could not
+    /// be recorded: the hook then sees redacted text.
+    fn record_exposure(&self, hook: &Hook, tool: &str) -> bool;
 }
 
 /// The host's own rule about tool calls. It counts as an answer, so a hook cannot allow what it denies.

@@ -60,6 +60,7 @@ fn a_command_gets_the_listed_variables_and_no_others() {
         let command = started(plan_of(&[(scope, Dialect::Gnoma, &text)]), &at);
         assert_eq!(names(&command), BASE, "{scope:?}");
         assert_eq!(command.directory, room.path());
+        assert_eq!(command.plugin, None);
     }
 }
 
@@ -104,6 +105,7 @@ fn a_plugin_gets_its_directories() {
             }
         }
         assert_eq!(command.argv, ["sh", "-c", "true"]);
+        assert_eq!(command.plugin.as_deref(), Some("x"));
     }
 }
 

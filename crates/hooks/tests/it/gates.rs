@@ -392,6 +392,37 @@ impl RawGrants for Grants {
         }
         self.check
     }
+
+    fn record_exposure(&self, hook: &Hook, tool: &str) -> bool {
+        self.log.lock().unwrap().push(format!("shown {} {tool} ran={}", hook.id(), self.marker.exists()));
+        self.check == LendCheck::Lent
+    }
+}
+
+#[test]
+fn raw_output_for_all_is_recorded_before_others_see_it() {
+    for check in [LendCheck::Lent, LendCheck::Unrecorded] {
+        let room = Room::new();
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let marker = std::path::Path::new(&room.path()).join("p");
+        let grants = Grants { hook: "none", check, log: Arc::clone(&log), marker };
+        let mut builder = Plan::builder(RawOutput::All);
+        for (scope, name) in [(Scope::User, "u"), (Scope::Project, "p")] {
+            let text = entry(name, "post_tool_use", &format!("cat > {name}"));
+            builder.file(scope, Dialect::Gnoma, "hooks.toml", text.as_bytes());
+        }
+        let services = services(Answer::Allow).grants(Arc::new(grants));
+        let dispatcher = Dispatcher::new(builder.build(), services).unwrap();
+        let report = dispatcher.post_tool_use(&ran(), text_output(&secret()), &room.at());
+        let expected = match check {
+            LendCheck::Lent => "project:p transform raw skip -",
+            _ => "project:p transform redacted skip hook/raw-unrecorded",
+        };
+        assert_eq!(steps(&report.hooks), ["user:u transform raw skip -", expected]);
+        assert_eq!(*log.lock().unwrap(), ["shown project:p Bash ran=false"]);
+        assert_eq!(room.text("p").contains(&secret()), check == LendCheck::Lent);
+        assert!(room.text("u").contains(&secret()));
+    }
 }
 
 #[test]

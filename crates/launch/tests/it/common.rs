@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plugward_launch::{
-    Access, LaunchError, LaunchSpec, Program, RunningProgram, SealCheck, SealedProgram, launch,
+    Access, EnforceRule, LaunchCheck, LaunchError, LaunchReport, LaunchSpec, Program, RunningProgram,
+    SealCheck, SealedProgram, launch,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -39,7 +40,18 @@ pub(crate) fn shell(script: &str) -> LaunchSpec<'static> {
 }
 
 pub(crate) fn try_start(spec: &LaunchSpec<'_>) -> Result<RunningProgram, LaunchError> {
-    launch(spec, Access::User, &mut |_| Ok(()))
+    recorded(spec, &mut |_| Ok(()))
+}
+
+/// Starts a program with the access of the user.
+pub(crate) fn recorded(
+    spec: &LaunchSpec<'_>,
+    record: &mut dyn FnMut(&LaunchReport) -> io::Result<()>,
+) -> Result<RunningProgram, LaunchError> {
+    match launch(spec, Access::User, EnforceRule::Require, record)? {
+        LaunchCheck::Running(running) => Ok(running),
+        LaunchCheck::Refused(refusal) => panic!("{refusal:?}"),
+    }
 }
 
 pub(crate) fn start(spec: &LaunchSpec<'_>) -> RunningProgram {

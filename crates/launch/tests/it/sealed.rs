@@ -31,7 +31,7 @@ fn launch_bytes_that_run_were_hashed() {
     fs::remove_file(&path).unwrap();
     let running = start(&spec(Program::Sealed(&program), &["cat"]));
     assert_eq!(running.report().digest, Some(digest(&cat)));
-    let mut child = running.into_child();
+    let (mut child, _life) = running.into_child();
     let runs = fs::read(format!("/proc/{}/exe", child.id())).unwrap();
     assert_eq!(digest(&runs), *program.digest());
     drop(child.stdin.take());

@@ -408,6 +408,15 @@ events! {
         /// The kinds of the secrets.
         kinds: Vec<String> = "kinds",
     }
+    /// A hook of a project or plugin is about to see raw output, because `hooks.raw` is `all`.
+    RawOutputShown = "raw_output_shown" {
+        /// The workflow.
+        workflow: String = "workflow",
+        /// The hook.
+        hook: String = "hook",
+        /// The tool that produced the output.
+        tool: String = "tool",
+    }
     /// A program of a plugin is about to start.
     LaunchStarted = "launch_started" {
         /// The workflow.
@@ -488,6 +497,7 @@ impl LedgerEvent {
             | Self::UseRefused { workflow, .. }
             | Self::CapabilityRevoked { workflow, .. }
             | Self::RawOutputLaundered { workflow, .. }
+            | Self::RawOutputShown { workflow, .. }
             | Self::LaunchStarted { workflow, .. } => Some(workflow),
             Self::Decision { workflow, .. } | Self::FilesystemRaceDetected { workflow, .. } => {
                 workflow.as_deref()

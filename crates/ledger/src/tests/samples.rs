@@ -115,6 +115,7 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<L
             errno: count(),
         },
         LedgerEvent::RawOutputLaundered { workflow: t(), hook: t(), tool: t(), kinds: vec![t()] },
+        LedgerEvent::RawOutputShown { workflow: t(), hook: t(), tool: t() },
         LedgerEvent::LaunchStarted {
             workflow: t(),
             plugin: t(),

@@ -59,8 +59,8 @@ impl Subject {
         let mut claims = Vec::new();
         for (path, used, bytes) in material.used_files()? {
             let is_manifest = used.is_manifest;
-            files
-                .insert(path, AuditFile { path, bytes, digest: sha256(bytes), role: used.role, is_manifest });
+            let (digest, role, is_link) = (sha256(bytes), used.role, material.is_link(path));
+            files.insert(path, AuditFile { path, bytes, digest, role, is_manifest, is_link });
             if is_manifest {
                 claims.extend(claims_of(path, bytes));
             }
@@ -70,7 +70,16 @@ impl Subject {
             claims.extend(claims_of(path, bytes));
             let digest = sha256(bytes);
             let role = FileRole::Executed;
-            files.insert(path, AuditFile { path, bytes, digest, role, is_manifest: true });
+            files.insert(path, AuditFile { path, bytes, digest, role, is_manifest: true, is_link: false });
+        }
+        // A file that runs under the name of a symlink is sent under its own name.
+        let links: Vec<AuditFile<'_>> = files.values().filter(|file| file.is_link).copied().collect();
+        for link in links {
+            let Some(target) = material.target(link.path).and_then(|target| files.get_mut(target)) else {
+                continue;
+            };
+            target.role = target.role.max(link.role);
+            target.is_manifest |= link.is_manifest;
         }
         Some(AuditSubject {
             bytes: audited_bytes(self.facts()),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_manifest::json::{ParseLimits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{BaselineError, Baselines, ChangeClass, Classify, Facts, NewBaseline, TreeEntryKind};
-use plugward_tree_lock::Snapshot;
+use plugward_tree_lock::{EntryKind, Snapshot, SnapshotEntry};
 use plugward_types::{Digest, FileRole, Part};
 
 use crate::contents::audit::FileUse;
@@ -126,6 +126,15 @@ impl Material {
         }
     }
 
+    pub(crate) fn is_link(&self, path: &str) -> bool {
+        self.snapshot.get(path).is_some_and(|entry| entry.kind() == EntryKind::Link)
+    }
+
+    /// Returns the path of the file inside the plugin that a symlink leads to.
+    pub(crate) fn target(&self, link: &str) -> Option<&str> {
+        self.snapshot.file(link).map(SnapshotEntry::path)
+    }
+
     /// Returns the use and the bytes of each file, by path, or `None` if a file was not scanned.
     ///
     /// The settings and scripts of version control directories are among them, also if the tree does not have them.
@@ -186,11 +195,11 @@ fn put(
         .chain(texts.iter().map(|text| text.preimage.as_str()))
         .chain(closure.preimage())
         .collect();
-    let mut files: Vec<&[u8]> = snapshot.entries().map(plugward_tree_lock::SnapshotEntry::bytes).collect();
+    let mut files: Vec<&[u8]> = snapshot.entries().map(SnapshotEntry::bytes).collect();
     for (_, content) in shared.contents() {
         match content {
             Content::Directory(snapshot) => {
-                files.extend(snapshot.entries().map(plugward_tree_lock::SnapshotEntry::bytes));
+                files.extend(snapshot.entries().map(SnapshotEntry::bytes));
             }
             Content::File { bytes, .. } => files.push(bytes),
         }

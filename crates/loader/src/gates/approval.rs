@@ -168,7 +168,7 @@ fn audit(
     options: &CheckOptions,
 ) -> Option<AuditReport> {
     let audits = store.audits.as_ref().filter(|_| options.trust != Trust::Locked)?;
-    let CountedAudit { audit, is_accepted } =
+    let CountedAudit { audit, risk, is_damaged, is_accepted } =
         match audits.deciding(subject.key(), &audited_bytes(subject.facts())) {
             Ok(counted) => counted?,
             Err(failure) => {
@@ -176,15 +176,21 @@ fn audit(
                 return None;
             }
         };
-    if audit.risk > options.max_risk && !is_accepted {
-        let (risk, max) = (audit.risk.as_str(), options.max_risk.as_str());
+    if is_damaged && !is_accepted {
+        outcome.note(
+            "audit/damaged",
+            "the record of an audit is gone or damaged; its risk in the ledger counts",
+        );
+    }
+    if risk > options.max_risk && !is_accepted {
+        let (risk, max) = (risk.as_str(), options.max_risk.as_str());
         let message = format!("an audit found risk {risk}, and plugins.max_risk is {max}");
         let help = "read the audit, then accept this version or remove the plugin";
         let mut reason = Reason::new(AUDIT_RISK, Gate::Approval, Weight::Undecided, message, help);
         reason.accept = Some(ReviewedDigests::wanted(subject.facts(), None));
         outcome.reasons.push(reason);
     }
-    Some(AuditReport::of(&audit))
+    audit.as_ref().map(AuditReport::of)
 }
 
 fn report(check: &ApprovalCheck, stored: Option<&Approval>) -> ApprovalReport {

@@ -22,7 +22,7 @@ use crate::record::scrub::SecretScrubber;
 use crate::run::options::CheckMode;
 
 pub use failure::RecordFailure;
-pub(crate) use run::Run;
+pub(crate) use run::{Run, UNREAD};
 use run::{anchor, append};
 
 /// Options for the ledger. There is no `Default`: every host decides each option.
@@ -167,7 +167,7 @@ impl Record {
             digest: digest.to_string(),
             rung: report.form.as_str().to_owned(),
             coverage: coverage.code().to_owned(),
-            enforcement: report.held().join(" "),
+            enforcement: report.held.join(" "),
         };
         let receipt =
             mint.trail().ledger().append(&[event]).map_err(|error| RecordFailure::of_ledger(&error))?;

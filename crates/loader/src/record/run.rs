@@ -30,6 +30,9 @@ pub(super) fn anchor(trail: &Trail) -> Result<(), RecordFailure> {
     trail.ledger().anchor().map(drop).map_err(|error| RecordFailure::of_ledger(&error))
 }
 
+/// The digest in the record of a plugin whose tree was not read.
+pub(crate) const UNREAD: &str = "unread";
+
 /// The record of one run.
 #[derive(Debug)]
 pub(crate) enum Run<'a> {
@@ -89,7 +92,7 @@ impl Run<'_> {
             .iter()
             .map(|plugin| PluginDecision {
                 plugin: ledger_name(&plugin.key),
-                digest: plugin.tree.clone().unwrap_or_default(),
+                digest: plugin.tree.clone().unwrap_or_else(|| UNREAD.to_owned()),
                 outcome: verdict(plugin.decision),
             })
             .collect();

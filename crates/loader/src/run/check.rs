@@ -21,7 +21,7 @@ use crate::gates::lock::{self, LockFiles};
 use crate::gates::mint::{self, Granted, TakeBack};
 use crate::gates::scan::UsedSuppressions;
 use crate::gates::{Context, examine, pin, settings, tree};
-use crate::record::{RecordFailure, Run, ledger_name};
+use crate::record::{RecordFailure, Run, UNREAD, ledger_name};
 use crate::report::text::{plain, shortened};
 use crate::report::{Decision, Gate, LockReport, LockState, PinStatus, Report, Skipped, Summary, Tool};
 use crate::run::examined::{Examined, decide};
@@ -590,7 +590,7 @@ fn forgets_a_moved_one(all: &[Examined], pending: &Pending) -> bool {
 fn before_the_commit(all: &[Examined], pending: &[Pending]) -> Vec<LedgerEvent> {
     let refused = all.iter().filter_map(|one| {
         let old = Some(one.pin.refused()?);
-        let digest = one.tree.map(|tree| tree.to_string()).unwrap_or_default();
+        let digest = one.tree.map_or_else(|| UNREAD.to_owned(), |tree| tree.to_string());
         Some(LedgerEvent::PinRefused { plugin: ledger_name(&one.key), digest, old })
     });
     let enrolled = pending.iter().filter_map(|pending| match &pending.change {

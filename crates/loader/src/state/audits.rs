@@ -1,12 +1,13 @@
 //! The records of audits by a language model, in the user's state directory.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
-use plugward_deep_audit::{Audit, AuditedBytes, deciding_audit, superseded};
-use plugward_ledger::{LedgerEvent, LedgerFiles, LedgerRecord};
+use plugward_deep_audit::{Audit, AuditedBytes, KEPT_AUDITS, deciding_audit, superseded};
+use plugward_ledger::{LedgerError, LedgerEvent, LedgerFiles, LedgerRecord};
 use plugward_state_file::{Backup, Owner, StateError, StateFile, make_directory};
-use plugward_types::{AuditKind, Digest, PluginKey, TreeDigest};
+use plugward_types::{AuditKind, Digest, PluginKey, Risk, TreeDigest};
 
 use crate::record::{Record, ledger_name};
 use crate::state::decide::DecisionError;
@@ -22,18 +23,76 @@ const WAIT: core::time::Duration = core::time::Duration::from_secs(5);
 ///
 /// # Guarantees
 /// A record counts only if the ledger knows that a model replied: a file that something else placed in the directory has no
-/// effect. A record that is damaged, or that other users can write, counts as missing.
+/// effect. A record that is missing, damaged or writable by other users still counts with the risk that the ledger has.
 #[derive(Debug)]
 pub struct AuditRecords {
     state: Dir,
     owner: Owner,
+    /// The replies that the ledger knows, once they were read.
+    logged: Mutex<Option<Arc<Vec<LoggedAudit>>>>,
 }
 
-/// A record, and what a user decided about it.
+/// The audits of one tree.
+#[derive(Debug)]
+pub struct TreeAudits {
+    /// The records, the newest first.
+    intact: Vec<Audit>,
+    /// The audits whose records cannot be read.
+    lost: Vec<LoggedAudit>,
+}
+
+impl TreeAudits {
+    /// Returns the records, the newest first.
+    #[must_use]
+    pub fn intact(&self) -> &[Audit] {
+        &self.intact
+    }
+
+    /// Returns the record about some contents that counts.
+    #[must_use]
+    pub fn deciding(&self, bytes: &AuditedBytes) -> Option<&Audit> {
+        deciding_audit(&self.intact, bytes)
+    }
+
+    /// Returns the highest risk of all audits of some contents, also of those whose record cannot be read.
+    #[must_use]
+    pub fn risk(&self, bytes: &AuditedBytes) -> Option<Risk> {
+        let lost = self.lost(bytes).map(|lost| lost.risk);
+        lost.chain(self.deciding(bytes).map(|audit| audit.risk)).max()
+    }
+
+    /// Returns the audits without a record that count for some contents. The ledger does not know the shared files of an
+    /// audit, so each audit of the tree counts.
+    fn lost(&self, bytes: &AuditedBytes) -> impl Iterator<Item = &LoggedAudit> {
+        // A record of these contents with the same risk replaces a lost one.
+        let own = self.deciding(bytes).map(|audit| audit.risk);
+        // Old records are deleted in favor of newer ones, of which one has at least the same risk.
+        let is_pruned = |lost: &LoggedAudit| {
+            self.intact.len() >= KEPT_AUDITS && self.intact.iter().any(|audit| audit.risk >= lost.risk)
+        };
+        self.lost.iter().filter(move |lost| own.is_none_or(|own| own < lost.risk) && !is_pruned(lost))
+    }
+}
+
+/// A reply of a model, as the ledger knows it.
+#[derive(Debug, Clone)]
+struct LoggedAudit {
+    seq: u64,
+    tree: String,
+    audit: String,
+    risk: Risk,
+}
+
+/// The audits of some contents, and what a user decided about them.
 #[derive(Debug, Clone)]
 pub(crate) struct CountedAudit {
-    pub(crate) audit: Audit,
-    /// Whether the user accepted the contents after the audit.
+    /// The record with the highest risk.
+    pub(crate) audit: Option<Audit>,
+    /// The highest risk of all audits.
+    pub(crate) risk: Risk,
+    /// Whether an audit has no record that can be read.
+    pub(crate) is_damaged: bool,
+    /// Whether the user accepted the contents after the audits that count.
     pub(crate) is_accepted: bool,
 }
 
@@ -46,30 +105,28 @@ impl AuditRecords {
         let state = state_directory
             .try_clone()
             .map_err(|error| StateError::of_io("open the directory", DIRECTORY, error))?;
-        Ok(Self { state, owner })
+        Ok(Self { state, owner, logged: Mutex::default() })
     }
 
-    /// Returns the records about a tree, the newest first.
+    /// Returns the audits of a tree.
     ///
     /// # Errors
-    /// `ledger/io` if there are records and the ledger cannot be read.
-    pub fn of_tree(&self, tree: &TreeDigest) -> Result<Vec<Audit>, StoreFailure> {
-        let Ok(dir) = self.state.open_dir(format!("{DIRECTORY}/{}", tree.hex())) else {
-            return Ok(Vec::new());
-        };
-        let found = self.files(&dir).into_iter().filter(|audit| audit.tree == *tree).collect::<Vec<_>>();
-        if found.is_empty() {
-            return Ok(found);
-        }
-        let ledger = self.ledger()?;
-        let mut audits = Vec::new();
-        for audit in found {
-            if audited(&ledger, &audit)?.is_some() {
-                audits.push(audit);
+    /// `ledger/io` if the ledger cannot be read.
+    pub fn of_tree(&self, tree: &TreeDigest) -> Result<TreeAudits, StoreFailure> {
+        let found = self.state.open_dir(format!("{DIRECTORY}/{}", tree.hex()));
+        let found = found.map(|dir| self.files(&dir)).unwrap_or_default();
+        let name = tree.to_string();
+        let mut lost: Vec<LoggedAudit> =
+            self.logged()?.iter().filter(|logged| logged.tree == name).cloned().collect();
+        let mut intact = Vec::new();
+        for audit in found.into_iter().filter(|audit| audit.tree == *tree) {
+            let digest = audit.digest().to_string();
+            if lost.extract_if(.., |logged| logged.audit == digest).count() > 0 {
+                intact.push(audit);
             }
         }
-        audits.sort_by_key(|audit| core::cmp::Reverse(audit.at));
-        Ok(audits)
+        intact.sort_by_key(|audit| core::cmp::Reverse(audit.at));
+        Ok(TreeAudits { intact, lost })
     }
 
     /// Returns the record that a digest names, of whatever tree.
@@ -82,19 +139,27 @@ impl AuditRecords {
         for name in names {
             let Ok(dir) = self.state.open_dir(format!("{DIRECTORY}/{name}")) else { continue };
             let Some(audit) = self.read(&dir, &file_name(digest)) else { continue };
-            return Ok(audited(&self.ledger()?, &audit)?.map(|_record| audit));
+            let (tree, name) = (audit.tree.to_string(), digest.to_string());
+            let is_known = self.logged()?.iter().any(|logged| logged.tree == tree && logged.audit == name);
+            return Ok(Some(audit).filter(|_| is_known));
         }
         Ok(None)
     }
 
-    /// Returns the audit of some contents that counts, with the decision of a user about it.
+    /// Returns the audits of some contents that count, with the decision of a user about them.
     pub(crate) fn deciding(
         &self,
         key: &PluginKey,
         bytes: &AuditedBytes,
     ) -> Result<Option<CountedAudit>, StoreFailure> {
-        let audits = self.of_tree(&bytes.tree)?;
-        let Some(audit) = deciding_audit(&audits, bytes) else { return Ok(None) };
+        let all = self.of_tree(&bytes.tree)?;
+        let Some(risk) = all.risk(bytes) else { return Ok(None) };
+        let audit = all.deciding(bytes).cloned();
+        let name = audit.as_ref().map(|audit| audit.digest().to_string());
+        let logged = self.logged()?;
+        let own = logged.iter().filter(|logged| Some(&logged.audit) == name.as_ref());
+        // Every audit that counts must be older than the decision.
+        let last = own.chain(all.lost(bytes)).map(|logged| logged.seq).max();
         let ledger = self.ledger()?;
         let (plugin, tree) = (ledger_name(key), bytes.tree.to_string());
         let is_accepted = |record: &LedgerRecord| {
@@ -102,9 +167,9 @@ impl AuditRecords {
                 if *of == plugin && *digest == tree)
         };
         let accepted = ledger.find_last("pin_accepted", is_accepted).map_err(|error| unread(&error))?;
-        let known = audited(&ledger, audit)?;
-        let is_accepted = accepted.zip(known).is_some_and(|(accepted, known)| accepted.seq() > known.seq());
-        Ok(Some(CountedAudit { audit: audit.clone(), is_accepted }))
+        let is_accepted = accepted.zip(last).is_some_and(|(accepted, last)| accepted.seq() > last);
+        let is_damaged = all.lost(bytes).next().is_some();
+        Ok(Some(CountedAudit { audit, risk, is_damaged, is_accepted }))
     }
 
     /// Stores an audit to which a model replied, and records it. `approved` are the audits that approvals name, which are
@@ -135,8 +200,9 @@ impl AuditRecords {
             risk: audit.risk.as_str().to_owned(),
         };
         record.note(&[event]).map_err(DecisionError::Record)?;
+        *self.logged.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let all = self.of_tree(&audit.tree).map_err(DecisionError::Store)?;
-        for old in superseded(&all, approved) {
+        for old in superseded(all.intact(), approved) {
             let name = file_name(&old.digest());
             for name in [format!("{name}.lock"), name] {
                 // Another process can have deleted it. What stays takes space, and counts as before.
@@ -144,6 +210,33 @@ impl AuditRecords {
             }
         }
         Ok(())
+    }
+
+    /// Returns the replies that the ledger knows. It is read once, since a check has many plugins.
+    fn logged(&self) -> Result<Arc<Vec<LoggedAudit>>, StoreFailure> {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(logged) = &*logged {
+            return Ok(Arc::clone(logged));
+        }
+        let all = core::cell::RefCell::new(Vec::new());
+        let collect = |record: &LedgerRecord| {
+            if let Some(LedgerEvent::PluginAudited { digest, audit, risk, .. }) = record.event() {
+                // A risk that a newer plugward wrote is not known to be low.
+                let risk = risk.parse().unwrap_or(Risk::Critical);
+                let (tree, audit) = (digest.clone(), audit.clone());
+                all.borrow_mut().push(LoggedAudit { seq: record.seq(), tree, audit, risk });
+            }
+            false
+        };
+        match LedgerFiles::open(&self.state) {
+            // Before the first record there are neither a ledger nor audits.
+            Err(error) if is_missing(&error) && !self.state.exists(DIRECTORY) => {}
+            opened => {
+                let ledger = opened.map_err(|error| unread(&error))?;
+                ledger.find_last("plugin_audited", collect).map_err(|error| unread(&error))?;
+            }
+        }
+        Ok(Arc::clone(logged.insert(Arc::new(all.into_inner()))))
     }
 
     fn ledger(&self) -> Result<LedgerFiles, StoreFailure> {
@@ -175,16 +268,11 @@ fn file_name(audit: &Digest) -> String {
     format!("{}.json", audit.hex())
 }
 
-/// Returns the record of the reply.
-fn audited(ledger: &LedgerFiles, audit: &Audit) -> Result<Option<LedgerRecord>, StoreFailure> {
-    let (tree, name) = (audit.tree.to_string(), audit.digest().to_string());
-    let is_it = |record: &LedgerRecord| {
-        matches!(record.event(), Some(LedgerEvent::PluginAudited { digest, audit, .. })
-            if *digest == tree && *audit == name)
-    };
-    ledger.find_last("plugin_audited", is_it).map_err(|error| unread(&error))
+fn is_missing(error: &LedgerError) -> bool {
+    let source = core::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    source.is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-fn unread(error: &plugward_ledger::LedgerError) -> StoreFailure {
+fn unread(error: &LedgerError) -> StoreFailure {
     StoreFailure::new(error.code(), &error.to_string(), error.help())
 }

@@ -17,6 +17,7 @@ use crate::gates::approval::ApprovalStore;
 use crate::record::{Record, RecordFailure, ledger_name};
 use crate::report::PluginReport;
 use crate::run::outcome::Weight;
+use crate::state::audits::TreeAudits;
 use crate::state::pins::{PinStore, StoreFailure};
 
 /// The name of all plugins in the record of a store that is emptied without being read.
@@ -351,7 +352,7 @@ pub fn approve(
     if !reviewed.is_of(&bytes) {
         return Ok(ApproveOutcome::NotAudited);
     }
-    let audits = approvals.audits().map_or(Ok(Vec::new()), |audits| audits.of_tree(&bytes.tree));
+    let audits = approvals.audits().map(|audits| audits.of_tree(&bytes.tree)).transpose();
     let audits = audits.map_err(DecisionError::Store)?;
     let facts = subject.facts();
     let in_hand = approved_bytes(facts);
@@ -363,7 +364,9 @@ pub fn approve(
     };
     let mut risk = Risk::of_findings(plugin.open_findings());
     let named = if let ReviewedAudit::Deep(audit) = reviewed { Some(audit) } else { None };
-    for audit in audits.iter().filter(|audit| audit.is_about(&bytes)).chain(named) {
+    risk = risk.max(audits.as_ref().and_then(|audits| audits.risk(&bytes)).unwrap_or(Risk::Low));
+    let intact = audits.iter().flat_map(TreeAudits::intact);
+    for audit in intact.filter(|audit| audit.is_about(&bytes)).chain(named) {
         risk = risk.max(audit.risk);
         verdict = verdict.max(audit.verdict);
     }

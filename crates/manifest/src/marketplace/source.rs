@@ -4,7 +4,6 @@ use plugward_types::{Address, hex};
 
 use crate::error::ManifestCode;
 use crate::json::{JsonNode, JsonValue};
-use crate::reader::name::is_semver;
 use crate::reader::path::join;
 use crate::reader::text::escape;
 use crate::reader::{Document, Reader, Requirement};
@@ -126,7 +125,9 @@ impl Source {
                 digest(remote.sha.is_some())
             }
             Self::Archive { sha256, .. } => digest(sha256.is_some()),
-            Self::Npm { version: Some(version), .. } if is_semver(version) => Pinning::Version,
+            Self::Npm { version: Some(version), .. } if plugward_commands::is_semver(version) => {
+                Pinning::Version
+            }
             Self::Npm { .. } | Self::Command { .. } | Self::Unknown { .. } => Pinning::Floating,
         }
     }

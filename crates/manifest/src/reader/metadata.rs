@@ -95,7 +95,7 @@ impl Reader<'_> {
         // The limit keeps versions readable in tables, and is far above any real version.
         if text.len() > 64 {
             self.error(doc, node.span(), crate::ManifestCode::Version, "expected at most 64 bytes");
-        } else if !crate::reader::name::is_semver(&text) {
+        } else if !plugward_commands::is_semver(&text) {
             let message = format!("`{}` is not a SemVer version", crate::reader::text::escape(&text, 64));
             self.notice(doc, node.span(), crate::ManifestCode::Version, message);
         }

@@ -30,18 +30,3 @@ pub(crate) fn is_three_numbers(text: &str) -> bool {
     let mut parts = text.split('.');
     parts.by_ref().take(3).filter(|part| number(part)).count() == 3 && parts.next().is_none()
 }
-
-/// Returns `true` for an exact SemVer 2.0.0 version: `1.2.3`, `1.2.3-rc.1`, `1.2.3+build`.
-pub(crate) fn is_semver(text: &str) -> bool {
-    let (rest, build) = text.split_once('+').map_or((text, None), |(rest, build)| (rest, Some(build)));
-    let (core, pre) = rest.split_once('-').map_or((rest, None), |(core, pre)| (core, Some(pre)));
-    let plain = |part: &str| part.len() == 1 || !part.starts_with('0');
-    let word = |part: &str| {
-        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    is_three_numbers(core)
-        && core.split('.').all(plain)
-        && pre.is_none_or(|pre| pre.split('.').all(|part| word(part) && (!digits(part) || plain(part))))
-        && build.is_none_or(|build| build.split('.').all(word))
-}

@@ -7,6 +7,7 @@ mod strip;
 pub(crate) mod walk;
 
 use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,6 +56,14 @@ impl fmt::Debug for Jail {
             .field("policy", &self.policy)
             .field("observed", &self.observer.is_some())
             .finish()
+    }
+}
+
+/// Lends the handle of the directory, for example to grant it to a child process. A handle is not a jail: lookups from it
+/// can leave the directory.
+impl AsFd for Jail {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.root.handle()
     }
 }
 

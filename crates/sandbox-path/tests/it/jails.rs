@@ -50,6 +50,15 @@ fn what_is_no_directory_is_no_jail() {
 }
 
 #[test]
+fn a_jail_lends_the_handle_of_its_directory() {
+    let world = World::new();
+    let jail = Jail::open(world.at(""), Policy::standard()).unwrap();
+    fs::rename(world.at(""), world.at("../moved")).unwrap();
+    let status = rustix::fs::fstat(&jail).unwrap();
+    assert_eq!((status.st_dev, status.st_ino), (jail.id().device(), jail.id().inode()));
+}
+
+#[test]
 fn a_jail_is_made_one_level_deep_and_private() {
     let world = World::new();
     let made = Jail::create(world.at("new"), Policy::standard()).unwrap();

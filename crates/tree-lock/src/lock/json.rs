@@ -1,9 +1,13 @@
 //! The JSON lock of codewizard, in its own weaker digest scheme.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
+use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::Part;
+use plugward_types::{LineEnds, LineIndex, ParseError, Part};
+use serde::Deserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde_json::error::Category;
 
 use super::check::{LockOutcome, LockRule};
 use super::error::LockError;
@@ -13,7 +17,6 @@ use crate::foreign_schemes::CodewizardDigest;
 /// The largest JSON lock that is read, in bytes.
 pub const JSON_LOCK_BYTES: usize = 64 << 10;
 
-const SHAPE: &str = "an object of plugin names and their digests, 64 lower-case hex digits each";
 const NAME: &str = "a plugin name: a-z 0-9 - in three parts joined by `--`, as task--language--build";
 
 /// A lockfile in either format.
@@ -105,7 +108,9 @@ impl JsonLock {
             return Err(LockError::new(format!("at most {JSON_LOCK_BYTES} bytes")));
         }
         let text = LockError::text(bytes)?;
-        Reader { text, at: 0 }.object().map(|entries| Self { entries })
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let entries = reader.deserialize_map(Entries).and_then(|entries| reader.end().map(|()| entries));
+        entries.map(|entries| Self { entries }).map_err(|error| malformed(text, &error))
     }
 
     /// Returns the names and digests, sorted by name.
@@ -152,129 +157,46 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
-}
+/// Reads the object, and refuses a name that occurs twice: JSON parsers disagree about which of two equal keys applies.
+struct Entries;
 
-impl Reader<'_> {
-    fn error(&self, at: usize, expected: impl Into<String>) -> LockError {
-        LockError::at(self.text, at, expected)
+impl<'de> Visitor<'de> for Entries {
+    type Value = BTreeMap<String, CodewizardDigest>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of plugin names and their digests, 64 lower-case hex digits each")
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    fn mark(&mut self, mark: u8, expected: &'static str) -> Result<(), LockError> {
-        self.blanks();
-        if self.peek() != Some(mark) {
-            return Err(self.error(self.at, expected));
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn object(&mut self) -> Result<BTreeMap<String, CodewizardDigest>, LockError> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries = BTreeMap::new();
-        self.mark(b'{', SHAPE)?;
-        self.blanks();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-        } else {
-            loop {
-                self.blanks();
-                let start = self.at;
-                let name = self.string(NAME)?;
-                if !is_name(&name) {
-                    return Err(self.error(start, NAME));
-                }
-                // JSON parsers disagree about which of two equal keys applies, so neither does.
-                if entries.contains_key(&name) {
-                    return Err(self.error(start, "each plugin once"));
-                }
-                self.mark(b':', "`:`")?;
-                self.blanks();
-                let start = self.at;
-                let digest = self.string("a digest: 64 lower-case hex digits in quotes")?;
-                let digest = digest.parse().map_err(|error: plugward_types::ParseError| {
-                    self.error(start, format!("64 lower-case hex digits ({})", error.kind()))
-                })?;
-                entries.insert(name, digest);
-                self.blanks();
-                if self.peek() != Some(b',') {
-                    self.mark(b'}', "`,` or `}`")?;
-                    break;
-                }
-                self.at += 1;
+        while let Some(name) = map.next_key::<String>()? {
+            if !is_name(&name) {
+                return Err(A::Error::custom(NAME));
             }
-        }
-        self.blanks();
-        if self.at < self.text.len() {
-            return Err(self.error(self.at, "nothing after the object"));
+            if entries.contains_key(&name) {
+                return Err(A::Error::custom("each plugin once"));
+            }
+            let digest = map.next_value::<String>()?.parse().map_err(|error: ParseError| {
+                A::Error::custom(format_args!("64 lower-case hex digits ({})", error.kind()))
+            })?;
+            entries.insert(name, digest);
         }
         Ok(entries)
     }
-
-    fn string(&mut self, expected: &'static str) -> Result<String, LockError> {
-        let start = self.at;
-        if self.peek() != Some(b'"') {
-            return Err(self.error(start, expected));
-        }
-        let mut out = String::new();
-        let body = self.text.part(start + 1..);
-        let mut chars = body.char_indices();
-        while let Some((index, c)) = chars.next() {
-            let at = start + 1 + index;
-            match c {
-                '"' => {
-                    self.at = at + 1;
-                    return Ok(out);
-                }
-                '\\' => out.push(unescape(&mut chars).ok_or_else(|| self.error(at, "a valid escape"))?),
-                // JSON requires control characters to be escaped.
-                c if c < ' ' => return Err(self.error(at, "no control character in a string")),
-                c => out.push(c),
-            }
-        }
-        Err(self.error(start, "a string that ends"))
-    }
 }
 
-/// Parses the rest of an escape after the backslash.
-fn unescape(chars: &mut core::str::CharIndices<'_>) -> Option<char> {
-    Some(match chars.next()?.1 {
-        c @ ('"' | '\\' | '/') => c,
-        'b' => '\u{8}',
-        'f' => '\u{c}',
-        'n' => '\n',
-        'r' => '\r',
-        't' => '\t',
-        'u' => {
-            let unit = hex4(chars)?;
-            if (0xd800..0xdc00).contains(&unit) {
-                // A code point past U+FFFF is two escapes, a high and a low surrogate. One alone is not a
-                // character.
-                let follows = chars.next()?.1 == '\\' && chars.next()?.1 == 'u';
-                let low = hex4(chars).filter(|low| follows && (0xdc00..0xe000).contains(low))?;
-                return char::decode_utf16([u16::try_from(unit).ok()?, u16::try_from(low).ok()?])
-                    .next()?
-                    .ok();
-            }
-            char::from_u32(unit)?
-        }
-        _ => return None,
-    })
-}
-
-fn hex4(chars: &mut core::str::CharIndices<'_>) -> Option<u32> {
-    (0..4).try_fold(0_u32, |value, _| Some((value << 4) | chars.next()?.1.to_digit(16)?))
+/// Translates an error of the parser, whose place is the last byte that it read.
+fn malformed(text: &str, error: &serde_json::Error) -> LockError {
+    let line = u32::try_from(error.line()).unwrap_or(u32::MAX);
+    let start = LineIndex::new(text.as_bytes(), LineEnds::Lf).range(line).start;
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or(&message);
+    // The parser writes `invalid type: X, expected Y`, and `expected` is in the text of every `LockError`.
+    let expected = match error.classify() {
+        Category::Data => message.rsplit(", expected ").next().unwrap_or(message).to_owned(),
+        Category::Io | Category::Syntax | Category::Eof => format!("JSON: {message}"),
+    };
+    LockError::at(text, start + error.column().saturating_sub(1), expected)
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ mod model;
 mod render;
 
 use plugward_loader::deep_audit::{
-    Audit, AuditError, AuditPlan, AuditSubject, deciding_audit, deep_audit, plant, static_audit,
+    Audit, AuditError, AuditPlan, AuditSubject, deep_audit, plant, static_audit,
 };
 use plugward_loader::pinstore::{AuditKind, Pin, Risk};
 use plugward_loader::{
     ApprovalStore, AuditRecords, CheckMode, DecisionError, Finding, PinStore, PluginReport, Record, Severity,
-    Subject, Trust, audited_bytes, escape,
+    Subject, TreeAudits, Trust, audited_bytes, escape,
 };
 
 use crate::args::{AuditArgs, FindArgs, IdArgs, ListFormat};
@@ -23,7 +23,7 @@ use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::decide::not_stored;
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
-use model::{Auditor, SystemRandom};
+pub(crate) use model::{Auditor, SystemRandom};
 use render::{AuditView, AuditsView, PlanView, Rendering, thousands};
 
 /// The exit codes of several plugins: the first that occurs applies.
@@ -54,6 +54,10 @@ impl AuditCase {
 
     fn has_danger(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Danger)
+    }
+
+    fn static_risk(&self) -> Risk {
+        Risk::of_findings(&self.findings)
     }
 
     /// Returns the exit code for a risk.
@@ -196,8 +200,10 @@ fn ask<'a>(
     let mut plans = Vec::new();
     for (case, subject) in cases {
         let stored = stored(approvals.audits(), subject)?;
-        let is_same = args.reuse && stored.iter().any(|audit| audit.is_reusable(subject, &auditor.id));
-        let reused = deciding_audit(&stored, &subject.bytes).filter(|_| is_same).cloned();
+        let stored = stored.as_ref().filter(|stored| {
+            args.reuse && stored.intact().iter().any(|audit| audit.is_reusable(subject, &auditor.id))
+        });
+        let reused = stored.and_then(|stored| stored.deciding(&subject.bytes)).cloned();
         let base = if args.full { None } else { base(&case.subject, &approvals, &pins)? };
         let (limits, firewall) = (&auditor.limits, &auditor.firewall);
         let plan = AuditPlan::new(subject, auditor.id.clone(), base.as_ref(), limits, firewall);
@@ -326,14 +332,16 @@ impl AuditStores<'_> {
         }
         let bytes = audited_bytes(case.subject.facts());
         let all = self.records.of_tree(&bytes.tree).map_err(|failure| shared::store_failure(&failure))?;
-        let counted = deciding_audit(&all, &bytes).map_or(audit.risk, |counted| counted.risk.max(audit.risk));
+        let counted = all.risk(&bytes).map_or(audit.risk, |counted| counted.max(audit.risk));
+        // A suppression that was removed since a reused audit raises the risk.
+        let counted = counted.max(case.static_risk());
         Ok(FoundAudit { counted, record: Some(audit.digest().to_string()), audit })
     }
 }
 
-fn stored(records: Option<&AuditRecords>, subject: &AuditSubject<'_>) -> Result<Vec<Audit>, Failure> {
-    let Some(records) = records else { return Ok(Vec::new()) };
-    records.of_tree(&subject.bytes.tree).map_err(|failure| shared::store_failure(&failure))
+fn stored(records: Option<&AuditRecords>, subject: &AuditSubject<'_>) -> Result<Option<TreeAudits>, Failure> {
+    let stored = records.map(|records| records.of_tree(&subject.bytes.tree)).transpose();
+    stored.map_err(|failure| shared::store_failure(&failure))
 }
 
 /// Returns the full audit that an update is compared with: the one that the audit of the approved or else of the pinned
@@ -347,7 +355,7 @@ fn base(subject: &Subject, approvals: &ApprovalStore, pins: &PinStore) -> Result
     if let (None, Some(pinned)) = (&audit, pinned) {
         let bytes = audited_bytes(&pinned.facts);
         let all = records.of_tree(&bytes.tree).map_err(|failure| shared::store_failure(&failure))?;
-        audit = deciding_audit(&all, &bytes).cloned();
+        audit = all.deciding(&bytes).cloned();
     }
     let base = match audit.as_ref().and_then(|audit| audit.base) {
         Some(base) => find(&base)?,
@@ -356,5 +364,7 @@ fn base(subject: &Subject, approvals: &ApprovalStore, pins: &PinStore) -> Result
     let Some(base) = base else { return Ok(None) };
     // Asking again about the base can have found a higher risk.
     let all = records.of_tree(&base.tree).map_err(|failure| shared::store_failure(&failure))?;
-    Ok(deciding_audit(&all, &base.bytes()).cloned())
+    let counted = all.deciding(&base.bytes()).cloned();
+    // If the record with the highest risk is lost, everything is sent.
+    Ok(counted.filter(|counted| all.risk(&base.bytes()) == Some(counted.risk)))
 }

@@ -12,20 +12,20 @@ use crate::host;
 use crate::settings::Settings;
 
 /// A model, and the limits of audits by it.
-pub(super) struct Auditor {
-    pub(super) id: AuditorId,
+pub(crate) struct Auditor {
+    pub(crate) id: AuditorId,
     /// The name and port of the server.
-    pub(super) host: String,
-    pub(super) limits: AuditLimits,
+    pub(crate) host: String,
+    pub(crate) limits: AuditLimits,
     /// The tokens from which on the user is asked.
-    pub(super) confirm_tokens: u64,
-    pub(super) firewall: Arc<Firewall>,
-    pub(super) model: Box<dyn LlmAccess>,
+    pub(crate) confirm_tokens: u64,
+    pub(crate) firewall: Arc<Firewall>,
+    pub(crate) model: Box<dyn LlmAccess>,
 }
 
 impl Auditor {
     /// Reads the settings under `audit`, of which only those of the user and the administrator count. Nothing is sent.
-    pub(super) fn of(settings: &Settings) -> Result<Self, Failure> {
+    pub(crate) fn of(settings: &Settings) -> Result<Self, Failure> {
         let policy = TrustPolicy::new(settings.layers.iter().cloned(), []);
         let text = |id| policy.value(id).as_ref().and_then(SettingValue::as_text).map(str::to_owned);
         let number = |id| match policy.value(id) {
@@ -139,7 +139,7 @@ fn host_of(url: &str) -> &str {
 }
 
 /// The random source of the system.
-pub(super) struct SystemRandom;
+pub(crate) struct SystemRandom;
 
 impl Randomness for SystemRandom {
     fn fill(&mut self, bytes: &mut [u8]) -> io::Result<()> {

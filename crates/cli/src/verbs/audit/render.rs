@@ -171,10 +171,12 @@ impl Rendering<'_> {
         let selector = crate::verbs::shared::quoted(&case.shown);
         let mut out = String::from("\n");
         if *counted > audit.risk {
-            let text = format!(
-                "An earlier audit of the same contents found risk {}, which counts.",
-                counted.as_str()
-            );
+            let by = if *counted == case.static_risk() {
+                "The scan"
+            } else {
+                "An earlier audit of the same contents"
+            };
+            let text = format!("{by} found risk {}, which counts.", counted.as_str());
             out.push_str(&wrapped("", "", &text, *width));
         }
         if audit.floors.contains(&Floor::Base) {

@@ -10,15 +10,15 @@ use camino::Utf8PathBuf;
 use plugward_loader::capability::{AnyScope, RawScope, ScopeError, UseOutcome, Workflow};
 use plugward_loader::hook_events::{
     Answer, AskUntilVerdict, Dispatcher, Event, EventClass, FireContext, GateCall, HookCommand, HookReport,
-    HookServices, Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RefusedSource, Start,
-    StartDirectly, StepReport, read_payload,
+    HookServices, Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RawOutput, RefusedSource,
+    Start, StartDirectly, StepReport, read_payload,
 };
 use plugward_loader::redact::{
     Firewall, OutputContent, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
 };
 use plugward_loader::{
     CheckMode, DeclaredModules, Grants, HookPlugins, Host as Sides, NoPerson, PinStatus, PluginKey,
-    PluginReport, Stores, Trust, Weight, load, record_laundered, sha256,
+    PluginReport, Record, Stores, Trust, Weight, load, record_exposures, record_laundered, sha256,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -67,6 +67,9 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     let notes = notes(&plan, &args.sources, out.width);
     if !notes.is_empty() {
         out.say(notes.trim_matches('\n'));
+    }
+    if settings.raw == RawOutput::All {
+        session.open_record(host)?;
     }
     let plan = FireSession::seal(plan, host, out);
     let answered = session.run(args, payload, plan, &model);
@@ -132,11 +135,29 @@ fn plugins() -> MutexGuard<'static, Option<HookPlugins>> {
 #[derive(Default)]
 struct FireSession {
     stores: Option<Stores>,
+    /// The ledger, if a hook of a project sees raw output and no plugin is checked.
+    record: Option<Record>,
     workflow: Option<Workflow>,
     exit: u8,
 }
 
 impl FireSession {
+    fn record(&self) -> Option<&Record> {
+        self.stores.as_ref().map(|stores| &stores.record).or(self.record.as_ref())
+    }
+
+    /// Opens the ledger, if no plugin is checked.
+    fn open_record(&mut self, host: &Host) -> Result<(), Failure> {
+        if self.record().is_none() {
+            self.record = Some(stores::record(host, None)?);
+        }
+        Ok(())
+    }
+
+    fn workflow_name(&self) -> &str {
+        self.workflow.as_ref().map_or("hook-fire", |workflow| workflow.id().as_str())
+    }
+
     /// Checks the plugins and takes those that load.
     fn load(
         &mut self,
@@ -235,9 +256,10 @@ impl FireSession {
             .start(Arc::new(TrackingStarter))
             .model(Arc::new(provider))
             .agent(Arc::new(AskUntilVerdict));
-        let trail = self.stores.as_ref().and_then(|stores| stores.record.trail());
-        if let (Some(plugins), Some(trail)) = (plugins().as_mut(), trail) {
-            services = services.grants(plugins.grants(trail));
+        if let Some(trail) = self.record().and_then(Record::trail) {
+            let workflow = self.workflow_name();
+            let plugins = plugins().as_mut().map(|plugins| plugins.grants(trail, workflow));
+            services = services.grants(plugins.unwrap_or_else(|| record_exposures(trail, workflow)));
         }
         let refused = plan.refused().to_vec();
         let dispatcher = Dispatcher::new(plan, services)
@@ -273,11 +295,11 @@ impl FireSession {
     fn close(&mut self, host: &Host, done: Option<&EventResult>, out: &Out) -> Result<(), Failure> {
         let mut result = Ok(());
         if let Some(done) = done.filter(|done| !done.hooks.laundered.is_empty()) {
-            let own = if self.stores.is_none() { Some(stores::record(host, None)?) } else { None };
-            let record = self.stores.as_ref().map(|stores| &stores.record).or(own.as_ref());
-            let workflow = self.workflow.as_ref().map_or("hook-fire", |workflow| workflow.id().as_str());
-            let written =
-                record.map_or(Ok(()), |record| record_laundered(record, workflow, &done.tool, &done.hooks));
+            self.open_record(host)?;
+            let workflow = self.workflow_name();
+            let written = self
+                .record()
+                .map_or(Ok(()), |record| record_laundered(record, workflow, &done.tool, &done.hooks));
             result = written
                 .map_err(|failure| Failure::store(format!("cannot record what a hook printed: {failure}")));
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plugward_loader::capability::UseOutcome;
+use plugward_loader::deep_audit::{Audit, AuditedBytes};
 use plugward_loader::lifecycle::{ApprovalFacts, AuditFacts, FoundPlugin, PluginState, Plugins, SchemaError};
 use plugward_loader::redact::{Firewall, RuleSelection, Settings as RedactSettings};
 use plugward_loader::{
@@ -13,6 +14,7 @@ use plugward_loader::{
 };
 
 use super::answer::Fault;
+use super::audits::{KeptAudit, bytes_of};
 use crate::args::SessionArgs;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -20,12 +22,17 @@ use crate::installed;
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::stores;
+use crate::verbs::audit::Auditor;
 use crate::verbs::shared;
 
 /// The plugins, their states, and the latest check of each.
 pub(super) struct Catalog<'a> {
     pub(super) args: &'a SessionArgs,
-    host: &'a Host,
+    pub(super) host: &'a Host,
+    /// The model, if `--send` permits to ask it.
+    pub(super) auditor: Option<Auditor>,
+    /// The tokens of all requests so far.
+    pub(super) sent_tokens: u64,
     pub(super) settings: Settings,
     root: [Root; 1],
     records: Arc<InstallRecords>,
@@ -43,7 +50,11 @@ pub(super) struct CatalogEntry {
     /// The reason why the plugin cannot be configured.
     pub(super) fault: Option<SchemaError>,
     pub(super) audit: AuditFacts,
+    /// The digest of the kept audit, or else of the scan's result.
     pub(super) digest: Digest,
+    pub(super) kept: KeptAudit,
+    /// What the audits are about.
+    bytes: AuditedBytes,
 }
 
 impl CatalogEntry {
@@ -63,10 +74,13 @@ impl<'a> Catalog<'a> {
         let root = [host::root(&args.dir)?];
         let firewall = Firewall::new(RuleSelection::all(), RedactSettings::reference())
             .map_err(|error| Failure::internal(error.to_string()))?;
+        let settings = Settings::read(host)?;
         Ok(Self {
             args,
             host,
-            settings: Settings::read(host)?,
+            auditor: args.send.then(|| Auditor::of(&settings)).transpose()?,
+            sent_tokens: 0,
+            settings,
             records: installed::inside(&root)?,
             root,
             firewall,
@@ -84,6 +98,8 @@ impl<'a> Catalog<'a> {
             return Err(Failure::exiting(unread, "the pins cannot be read"));
         }
         let rules = looked.report.tool.rules.clone();
+        let approvals = stores::approvals(self.host)?;
+        let records = approvals.audits().filter(|_| !self.args.after_scan);
         let mut before = core::mem::take(&mut self.entries);
         self.unlisted.clear();
         for report in looked.report.plugins {
@@ -92,18 +108,24 @@ impl<'a> Catalog<'a> {
             let known = before.remove(&report.key);
             let is_same = |one: &CatalogEntry| contents_of(&report).as_ref() == Some(&one.found.contents);
             let read = match known.filter(is_same) {
-                Some(CatalogEntry { found, fault, .. }) => Some((report, FoundPluginFacts { found, fault })),
+                Some(CatalogEntry { found, fault, bytes, .. }) => {
+                    let bytes = bytes_of(looked.subjects.get(&report.place)).unwrap_or(bytes);
+                    Some((report, FoundPluginFacts { found, fault }, bytes))
+                }
                 // Everything about the plugin comes from the second check, which can find other contents than the first.
                 None => self.read(&report, out)?,
             };
-            let Some((report, FoundPluginFacts { found, fault })) = read else {
+            let Some((report, FoundPluginFacts { found, fault }, bytes)) = read else {
                 self.unlisted.push(unlisted);
                 continue;
             };
             let digest = rules.parse().map(|rules| static_audit(&report, &found.contents.tree, &rules));
             let digest = digest.map_err(|error| Failure::internal(error.to_string()))?;
-            let audit = static_facts(&report, &found.contents);
-            self.entries.insert(report.key.clone(), CatalogEntry { report, found, fault, audit, digest });
+            let kept = records.map(|records| KeptAudit::of(records, &bytes)).transpose()?.unwrap_or_default();
+            let digest = kept.audit.as_ref().map_or(digest, Audit::digest);
+            let audit = kept.raise(static_facts(&report, &found.contents));
+            let entry = CatalogEntry { report, found, fault, audit, digest, kept, bytes };
+            self.entries.insert(entry.report.key.clone(), entry);
         }
         self.plugins.rediscover(self.entries.values().map(|entry| entry.found.clone()));
         for (key, entry) in &self.entries {
@@ -116,7 +138,11 @@ impl<'a> Catalog<'a> {
         Ok(())
     }
 
-    fn look(&self, keep: ByteRetention, out: &Out) -> Result<plugward_loader::LookReport, Failure> {
+    pub(super) fn look(
+        &self,
+        keep: ByteRetention,
+        out: &Out,
+    ) -> Result<plugward_loader::LookReport, Failure> {
         shared::look_at(&self.root, Arc::clone(&self.records), None, keep, &self.args.finding, self.host, out)
     }
 
@@ -125,13 +151,14 @@ impl<'a> Catalog<'a> {
         &self,
         report: &PluginReport,
         out: &Out,
-    ) -> Result<Option<(PluginReport, FoundPluginFacts)>, Failure> {
+    ) -> Result<Option<(PluginReport, FoundPluginFacts, AuditedBytes)>, Failure> {
         let looked = self.look(ByteRetention::Of(report.key.clone()), out)?;
-        let material = looked.subjects.get(&report.place).and_then(|subject| subject.material.as_ref());
+        let subject = looked.subjects.get(&report.place);
+        let material = subject.and_then(|subject| subject.material.as_ref());
         let own = looked.report.plugins.into_iter().find(|plugin| plugin.key == report.key);
         Ok(own.zip(material).and_then(|(own, material)| {
             let facts = found_plugin(&own, material)?;
-            Some((own, facts))
+            Some((own, facts, bytes_of(subject)?))
         }))
     }
 

@@ -3,6 +3,7 @@
 use plugward_loader::lifecycle::{
     Clearance, ConfigError, ConfigValues, Enablement, GivenValues, inline, questions,
 };
+use plugward_loader::pinstore::{AuditVerdict, Risk};
 use plugward_loader::{Confirmation, Gate, PluginKey, PluginReport, clear};
 
 use super::answer::{CommandAnswer, Fault, Layer, LayerOutcome};
@@ -60,6 +61,9 @@ impl Catalog<'_> {
         answer: &mut CommandAnswer,
         out: &Out,
     ) -> Result<Result<(), Fault>, Failure> {
+        if let Err(fault) = self.ask_before(key, out)? {
+            return Ok(Err(fault));
+        }
         let confirmed = args.iter().find_map(|arg| arg.strip_prefix("audit="));
         let schema = self.plugins.get(key).map(|plugin| plugin.found().schema.clone()).unwrap_or_default();
         let values = args.iter().copied().filter(|arg| !arg.starts_with("audit="));
@@ -86,7 +90,11 @@ impl Catalog<'_> {
             let given = shared.map_or_else(GivenValues::default, |values| {
                 GivenValues::default().shared_by(&parents, values, &own)
             });
-            match self.pass_layers(companion, Ok(given), None, &mut Layers::default(), out)? {
+            let step = match self.ask_before(companion, out)? {
+                Ok(()) => self.pass_layers(companion, Ok(given), None, &mut Layers::default(), out)?,
+                Err(fault) => Err(fault),
+            };
+            match step {
                 Ok(step) => steps.push(step),
                 Err(fault) => {
                     let message =
@@ -176,15 +184,15 @@ impl Catalog<'_> {
         layers.pass(report.dialects.join(", "));
         let risk = entry.audit.risk;
         layers.pass(format!("risk {}, {}", risk.as_str(), count(report.findings.len(), "finding")));
-        let skipped = if entry.is_approved() { "the plugin is approved" } else { "no model is used" };
-        for _ in 3..=5 {
-            layers.add(LayerOutcome::Skipped, skipped);
-        }
+        read_by_model(entry, layers)?;
         if risk > self.settings.max_risk && entry.audit.dangers == 0 {
             let message = format!("the risk is {}, above {}", risk.as_str(), self.settings.max_risk.as_str());
             return Err(layers.stop(Fault::new("lifecycle/risk", message)));
         }
-        let is_low = risk == plugward_loader::pinstore::Risk::Low;
+        if entry.audit.verdict == AuditVerdict::Reject && entry.audit.dangers == 0 && !entry.is_approved() {
+            return Err(layers.stop(Fault::new("lifecycle/rejected", "the audit advises against the plugin")));
+        }
+        let is_low = risk == Risk::Low;
         match confirmed {
             _ if entry.is_approved() => {
                 layers.pass("approved");
@@ -233,6 +241,25 @@ impl Catalog<'_> {
             Err(error) => Err(layers.stop(Fault::from(&error))),
         }
     }
+}
+
+/// Layers 3 to 5, if a model read the plugin.
+fn read_by_model(entry: &CatalogEntry, layers: &mut Layers) -> Result<(), Fault> {
+    let skipped = match entry.kept.canaries() {
+        _ if entry.is_approved() => "the plugin is approved",
+        None => "no model read the plugin",
+        Some((auditor, fault)) => {
+            layers.pass("two canaries were planted");
+            layers.pass(auditor);
+            let Some(fault) = fault else {
+                layers.pass("both canaries were reported");
+                return Ok(());
+            };
+            return Err(layers.stop(fault));
+        }
+    };
+    (3..=5).for_each(|_| layers.add(LayerOutcome::Skipped, skipped));
+    Ok(())
 }
 
 /// Layers 8 to 10 of a plugin that does not load.

@@ -1,6 +1,7 @@
 //! `plugward session`: enables plugins for a host that sends one command per line.
 
 mod answer;
+mod audits;
 mod catalog;
 mod layers;
 
@@ -19,7 +20,8 @@ use catalog::Catalog;
 
 /// The most bytes of a line.
 const LINE: u64 = 64 << 10;
-const COMMANDS: &[&str] = &["list", "info", "audit", "enable", "disable", "messages", "dirty", "register"];
+const COMMANDS: &[&str] =
+    &["list", "info", "audit", "approve", "unapprove", "enable", "disable", "messages", "dirty", "register"];
 
 pub(crate) fn run(args: &SessionArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut catalog = Catalog::open(args, host)?;
@@ -125,6 +127,12 @@ fn of_plugin(
         "enable" if is_enabled => reconfigure(catalog, key, args),
         "enable" => catalog.enable(key, args, answer, out)?,
         "register" => register(catalog, key, args, answer),
+        "approve" => match args {
+            [digest] => catalog.approve(key, digest, out)?,
+            _ => {
+                Err(Fault::new("session/command", "expected the id of a plugin and the digest of its audit"))
+            }
+        },
         _ if !args.is_empty() => {
             Err(Fault::new("session/command", "expected the id of a plugin and nothing else"))
         }
@@ -132,7 +140,14 @@ fn of_plugin(
             .plugins
             .change(key, AnyPlugin::disable)
             .map_err(|kind| Fault::new(kind.code(), kind.to_string())),
-        "audit" => audit(catalog, key, answer),
+        "audit" => match catalog.ask(key, out)? {
+            Ok(()) => audit(catalog, key, answer),
+            Err(fault) => Err(fault),
+        },
+        "unapprove" => {
+            catalog.unapprove(key, out)?;
+            Ok(())
+        }
         _ => info(catalog, key, answer),
     })
 }

@@ -10,7 +10,7 @@ use plugward_types::Span;
 use crate::error::{ManifestCode, ManifestPlace};
 use crate::json::{JsonNode, JsonValue};
 use crate::manifest::Meta;
-use crate::reader::name::{is_kebab, is_semver};
+use crate::reader::name::is_kebab;
 use crate::reader::text::escape;
 use crate::reader::{Document, Reader, Requirement};
 use crate::surface::{Coverage, ManifestLayer, Origin, SurfaceItem, SurfaceKind};
@@ -91,7 +91,7 @@ fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
                     let message =
                         format!("expected a version without a leading v, got `{}`", escape(text, 64));
                     reader.error(doc, node.span(), ManifestCode::Version, message);
-                } else if !is_semver(text) {
+                } else if !plugward_commands::is_semver(text) {
                     reader.notice(
                         doc,
                         node.span(),
