@@ -190,7 +190,7 @@ impl<'a> OfferJudge<'a> {
         let has = |severity| findings.iter().any(|(_, one)| one.severity == severity);
         let is_asked = has(Severity::Warning) && self.rules.ask == ScanAsk::Ask;
         let check = match check {
-            OfferCheck::Pinned if has(Severity::Danger) => OfferCheck::Refused(
+            OfferCheck::Pinned | OfferCheck::Ask(_) if has(Severity::Danger) => OfferCheck::Refused(
                 findings
                     .iter()
                     .map(|(_, one)| one.clone())
@@ -202,7 +202,7 @@ impl<'a> OfferJudge<'a> {
             check => check,
         };
         if !check.passes() {
-            self.keep(first, offer, true)?;
+            self.keep_withheld(first, offer)?;
         }
         self.outcome = Some(OfferOutcome { check: check.clone(), set: offer.set_digest(), findings });
         Ok(check)
@@ -237,7 +237,7 @@ impl<'a> OfferJudge<'a> {
         let whole = Offer::new(items, offer.client().clone())?;
         let check = self.pin(&whole)?;
         if check.passes() {
-            self.keep(first, &whole, false)?;
+            self.texts.add(&StoredOffer { is_withheld: false, ..self.stored(first, &whole) })?;
             self.seen = Some(whole.items().to_vec());
         }
         Ok(check)
@@ -290,22 +290,25 @@ impl<'a> OfferJudge<'a> {
         let items = others.chain(offer.items()).cloned().collect();
         let whole = Offer::new(items, offer.client().clone())?;
         let findings = self.scan(offer, &self.pinned().diff(offer))?;
-        self.keep(session.first_request().unwrap_or_default(), &whole, true)?;
+        self.keep_withheld(session.first_request().unwrap_or_default(), &whole)?;
         self.outcome = Some(OfferOutcome { check: check.clone(), set: whole.set_digest(), findings });
         Ok(())
     }
 
-    fn keep(&self, first: &str, offer: &Offer, is_withheld: bool) -> Result<(), OfferFailure> {
-        self.texts.add(&StoredOffer {
+    fn keep_withheld(&self, first: &str, offer: &Offer) -> Result<(), OfferFailure> {
+        Ok(self.texts.add(&self.stored(first, offer))?)
+    }
+
+    fn stored(&self, first: &str, offer: &Offer) -> StoredOffer {
+        StoredOffer {
             set: offer.set_digest(),
             key: offer.key(&self.server.command),
             first: first.to_owned(),
             capabilities: offer.client().names(),
             items: offer.items().to_vec(),
             command: self.server.command.clone(),
-            is_withheld,
-        })?;
-        Ok(())
+            is_withheld: true,
+        }
     }
 
     /// Scans the items of a difference as prompts. Returns the findings with the labels of the items.
@@ -374,7 +377,7 @@ impl<'a> OfferJudge<'a> {
     /// # Errors
     /// [`OfferFailure`] if it cannot be stored.
     pub fn keep_for_review(&self, session: &ProxySession, offer: &Offer) -> Result<(), OfferFailure> {
-        self.keep(session.first_request().unwrap_or_default(), offer, true)
+        self.keep_withheld(session.first_request().unwrap_or_default(), offer)
     }
 
     /// Pins the stored offer with a digest, unless the scan finds dangers in it.

@@ -91,7 +91,7 @@ fn wrapped_name(name: &str) -> Result<&str, Failure> {
 }
 
 fn accept(args: &McpAcceptArgs, host: &Host, out: &Out) -> Result<u8, Failure> {
-    let set: Digest = args.set.parse().map_err(|_| {
+    let set: Digest = args.set.parse().map_err(|_not_a_digest| {
         Failure::usage(format!("not a digest: {}", line(&args.set)))
             .help("name it as `plugward mcp tools` prints it")
     })?;

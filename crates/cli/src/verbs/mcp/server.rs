@@ -145,7 +145,7 @@ fn checked(
         match outcome {
             Outcome::Load(loaded) if *loaded.key() == key => return Ok(loaded),
             Outcome::Ask { report } | Outcome::Refuse { report } if report.key == key => {
-                refused = Some(report)
+                refused = Some(report);
             }
             _ => {}
         }
@@ -156,11 +156,11 @@ fn checked(
     for reason in report.reasons.iter().skip(1) {
         out.report(&Diagnostic::warning(&*reason.message).code(&reason.code));
     }
-    let first = report.reasons.first();
-    let (code, message) =
-        first.map_or(("check/refused", "it does not load"), |one| (&*one.code, &*one.message));
-    Err(Failure::exiting(exit, format!("{} does not load: {message}", line(id)))
-        .code(code)
+    let Some(first) = report.reasons.first() else {
+        return Err(Failure::internal(format!("{} is refused without a reason", line(id))));
+    };
+    Err(Failure::exiting(exit, format!("{} does not load: {}", line(id), first.message))
+        .code(&first.code)
         .help(format!("see the whole report: plugward explain {}", shared::quoted(id))))
 }
 
@@ -204,6 +204,10 @@ fn program_of(word: &str) -> Result<Utf8PathBuf, Failure> {
 
 /// Returns the digest of the program that starts.
 fn digest(path: &Utf8Path) -> Result<Digest, Failure> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the digest is for the ledger; the user or the copy decides what runs"
+    )]
     let opened = File::open(path).and_then(|file| sha256_of(&file));
     opened.map_err(|error| Failure::internal(format!("cannot read {path}: {error}")).code("launch/exec"))
 }

@@ -77,7 +77,7 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
         let judge = OfferJudge::new(server, &mut pins, texts, rules);
         judge.view(&offer).map_err(|error| failure(&error))?
     } else {
-        started(&args.server, server, last, rules, &settings, host, out)?
+        started(&args.server, &server, last, rules, &settings, host, out)?
     };
     let has_danger = view.findings.iter().any(|(_, one)| one.severity == Severity::Danger);
     let code = match view.state {
@@ -96,7 +96,7 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
 /// Starts the server as the host did that got the last offer, and compares what it offers now.
 fn started(
     shown: &str,
-    server: McpServer,
+    server: &McpServer,
     last: &StoredOffer,
     rules: OfferRules<'_>,
     settings: &Settings,

@@ -84,31 +84,32 @@ fn wrapped(install: &Install, item: &SurfaceItem, id: &str, firewall: &Firewall)
     let has_env = matches!(item.facts().get("env"), Some(SurfaceFact::Map(env)) if !env.is_empty());
     let is_hidden = words.iter().any(|word| word.contains(HIDDEN));
     if !has_env && !is_hidden {
-        let is_user = install.layer == InstallLayer::User;
         let name = shared::quoted(name);
-        text.push_str(&by_command(host, &name, is_user, file, &quoted.join(" ")));
+        text.push_str(&by_command(host, &name, install.layer, file, &quoted.join(" ")));
     }
     text.push('\n');
     text
 }
 
 /// Returns the commands of a host that replace a server.
-fn by_command(host: &str, name: &str, is_user: bool, file: &str, args: &str) -> String {
+fn by_command(host: &str, name: &str, layer: InstallLayer, file: &str, args: &str) -> String {
     match host {
         "claude" => {
-            let scope = match (is_user, file.ends_with(".mcp.json")) {
-                (true, _) => "user",
-                (false, true) => "project",
-                (false, false) => "local",
+            let scope = match (layer, file.ends_with(".mcp.json")) {
+                (InstallLayer::User, _) => "user",
+                (InstallLayer::Project, true) => "project",
+                (InstallLayer::Project, false) => "local",
             };
             // It refuses to replace a server.
             format!(
                 "  or run:  claude mcp remove -s {scope} {name}\n           claude mcp add -s {scope} {name} -- plugward {args}\n"
             )
         }
-        "codex" if is_user => format!("  or run:  codex mcp add {name} -- plugward {args}\n"),
+        "codex" if layer == InstallLayer::User => {
+            format!("  or run:  codex mcp add {name} -- plugward {args}\n")
+        }
         "gemini" => {
-            let scope = if is_user { "user" } else { "project" };
+            let scope = if layer == InstallLayer::User { "user" } else { "project" };
             // Without the separator after the program, it takes `--name` for an option of its own.
             format!("  or run:  gemini mcp add -s {scope} {name} plugward -- {args}\n")
         }
