@@ -8,7 +8,7 @@ use plugward_protocol::{
     PinnedSet, ProtocolError, ProxySession,
 };
 use plugward_scanner::{Content, Entry, FileKind, Profile, RoleHint, Rules, ScanError, ScanOptions};
-use plugward_types::{Digest, Finding, Severity};
+use plugward_types::{Digest, FileRole, Finding, Severity};
 use serde_json::Value;
 
 use crate::contents::hash::sha256;
@@ -327,7 +327,7 @@ impl<'a> OfferJudge<'a> {
             .map(|(path, _, text)| Entry {
                 path,
                 content: Content::Bytes { bytes: text.as_bytes(), digest: sha256(text.as_bytes()) },
-                role: RoleHint::role(FileKind::Prompt),
+                role: RoleHint::role(FileKind::Prompt).used_as(FileRole::ModelRead),
             })
             .collect();
         let report = plugward_scanner::scan(self.rules.scan, &ScanOptions::new(Profile::General), &entries)?;
