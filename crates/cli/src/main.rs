@@ -25,6 +25,7 @@ mod report;
 mod sarif;
 mod settings;
 mod settings_file;
+mod starts;
 mod stores;
 mod table;
 mod text;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     ctrlc::set_handler(|| {
         // An open question handles the interrupt itself, so that the earlier answers are stored.
         // A running plugin is shut down first.
-        if prompt::interrupt() || verbs::command::interrupt() {
+        if prompt::interrupt() || starts::interrupt() {
             return;
         }
         verbs::hook::end_running();
@@ -161,6 +162,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Hook { verb } => verbs::hook::run(verb, host, out),
         Verb::Gate { verb } => verbs::gate::run(verb, host, out),
         Verb::Command { verb } => verbs::command::run(verb, host, out),
+        Verb::Mcp { verb } => verbs::mcp::run(verb, host, out),
         Verb::Module { verb } => verbs::module::run(verb, host, out),
         Verb::Which(args) => verbs::which::run(args, host, out),
         Verb::Install(args) => verbs::install::install(args, host, out),

@@ -67,6 +67,7 @@ pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
     let mut parts = match find(base) {
         _ if matches!(base, "find" | "gfind" | "fd" | "fdfind") => executed(words),
         _ if base == "git" => git(words),
+        _ if base == "plugward" => plugward(words),
         Some(Known::Role(ProgramRole::Data)) => Vec::new(),
         _ if has_call(base, words) => Vec::new(),
         Some(Known::Wrapper(one)) => one.parts(words),
@@ -83,6 +84,7 @@ pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
     let role = match base {
         "git" => ProgramRole::Data,
         "find" | "gfind" | "fd" | "fdfind" => ProgramRole::Wrapper,
+        "plugward" if !parts.is_empty() => ProgramRole::Wrapper,
         _ => role(base),
     };
     InnerCommand { role, parts }
@@ -261,6 +263,13 @@ fn git(words: &Words<'_>) -> Vec<InnerPart> {
     let transports = (from..words.len()).filter(|at| text(words, *at).starts_with("ext::"));
     parts.extend(transports.map(|word| InnerPart::Text { word, offset: "ext::".len() }));
     parts
+}
+
+/// Finds the command of `plugward mcp run … -- COMMAND` and `plugward run -- COMMAND`. No other verb has `--`.
+fn plugward(words: &Words<'_>) -> Vec<InnerPart> {
+    let from = words.iter().position(|word| *word == Some("--")).map(|at| at + 1);
+    let from = from.filter(|from| *from < words.len());
+    from.map(|from| InnerPart::Words { from, to: words.len() }).into_iter().collect()
 }
 
 /// Returns `true` if the repository of `clone` is on another machine.

@@ -133,6 +133,24 @@ pub const CODES: &[(&str, &str)] = &[
     ("session/line", "write one command per line, as UTF-8 text of at most 64 KiB"),
     ("session/plugin", "write the id of a plugin, as `list` prints it"),
     ("launch/digest", "find out what changed the file after it was checked; nothing was started"),
+    (
+        "mcp/changed",
+        "review what the server offers now: `plugward mcp tools SERVER`; accept it, or remove the server",
+    ),
+    ("mcp/danger", "read the findings, then remove the server or use another version of it"),
+    ("mcp/new", "review what the server offers: `plugward mcp tools SERVER`; then accept it"),
+    ("mcp/no-offer", "start the server once through its host: `plugward mcp run`"),
+    ("mcp/not-pinned", "check the plugin of the server first, then start the server again"),
+    ("mcp/remote", "start a local server, or add the URL to the host without plugward"),
+    ("mcp/store", "move the file of stored offers away, and start the server again; pins are not in it"),
+    (
+        "mcp/suspicious",
+        "read the findings, then accept the offer or remove the server; harmless servers can have such findings too",
+    ),
+    (
+        "mcp/unknown-set",
+        "name the digest that `plugward mcp tools` prints; the server may offer something else by now",
+    ),
     ("mint/no-record", "provide a state directory for the ledger; no plugin loads without a record"),
     #[cfg(not(feature = "minisign"))]
     ("lock/signer", "build with the feature `minisign`, or remove `lock.signers` from your settings"),
@@ -205,7 +223,6 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
         "lock/",
         "manifest/",
         "market/",
-        "mcp/",
         "mint/",
         "pin/",
         "policy/",
@@ -217,9 +234,8 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
         "tree/",
     ];
     let mut all = reasons();
-    all.retain(|row| {
-        let is_of_gate = gates.iter().any(|gate| row.0.starts_with(gate));
-        row.0 == "audit/risk" || (is_of_gate && !plugward_protocol::CODES.contains(row))
-    });
+    // Other codes of servers belong to `mcp run`, whose reports are not those of a check.
+    let others = ["audit/risk", "mcp/skipped"];
+    all.retain(|(code, _)| others.contains(code) || gates.iter().any(|gate| code.starts_with(gate)));
     all
 }

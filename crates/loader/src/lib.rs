@@ -7,6 +7,7 @@ mod discovery;
 mod enable;
 mod gates;
 mod hooks;
+mod mcp;
 mod record;
 mod report;
 mod run;
@@ -43,7 +44,7 @@ pub use command::{
 };
 pub use contents::audit::audited_bytes;
 pub use contents::closure_facts::closure_paths;
-pub use contents::hash::sha256;
+pub use contents::hash::{sha256, sha256_of};
 pub use contents::material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use contents::seal::{SealError, SealedCopy};
 pub use contents::subject::Subject;
@@ -60,6 +61,10 @@ pub use gates::policy::RevocationStore;
 pub use gates::settings_findings::SETTINGS_FILE;
 pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
 pub use hooks::{HookPlugins, HookSealError, add_looked, record_exposures, record_laundered};
+pub use mcp::{
+    McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferOutcome, OfferRules, OfferStore,
+    OfferStoreError, OfferView, ProxyEnd, ProxyHost, ProxyStop, StoredOffer, ViewedItem,
+};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, AuditReport, CapabilityReport, Decision, Gate, LockReport, LockState,

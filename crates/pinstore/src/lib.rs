@@ -31,7 +31,7 @@ pub use pins::check::{
 pub use pins::decide::{LockMatch, PinDecision, STORE_ERROR_EXIT, SameContentsPin, StoreDecision, decide};
 pub use pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin, ReadScope};
 pub use pins::load::{StoreCheck, StoreNotice};
-pub use pins::pin::{AgreedState, Denial, McpPin, Pin, PinState};
+pub use pins::pin::{AgreedState, Denial, McpOwner, McpPin, Pin, PinState};
 pub use pins::reviewed::{DigestMismatch, ReviewedDigests};
 pub use pins::store::{CommitReport, Pins, WriteOutcome, parse_pins, rewrite_pins};
 pub use plugward_state_file::Owner;

@@ -7,6 +7,7 @@ mod config;
 mod gate;
 mod hooks;
 mod inspect;
+mod mcp;
 mod module;
 mod review;
 mod session;
@@ -33,6 +34,7 @@ pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
     HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
+pub(crate) use mcp::{McpAcceptArgs, McpRunArgs, McpServerArgs, McpToolsArgs, McpVerb, McpWrapArgs};
 pub(crate) use module::{ModuleCallArgs, ModuleListArgs, ModuleVerb};
 pub(crate) use review::ReviewArgs;
 pub(crate) use session::SessionArgs;
@@ -236,6 +238,15 @@ pub(crate) enum Verb {
     Command {
         #[command(subcommand)]
         verb: CommandVerb,
+    },
+    /// Start an MCP server, and pin the tools that it offers
+    #[command(
+        after_help = "Examples:\n  plugward mcp wrap                           # how to start the servers of your hosts through plugward\n  \
+                      plugward mcp run --name fs -- npx -y server # what a host starts instead of: npx -y server"
+    )]
+    Mcp {
+        #[command(subcommand)]
+        verb: McpVerb,
     },
     /// List and call the modules that guest code can use
     #[command(

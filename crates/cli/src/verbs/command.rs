@@ -1,19 +1,13 @@
 //! `plugward command run` and `command describe`: starts a command plugin from its checked bytes.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use plugward_loader::launch::{
-    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
-};
+use plugward_loader::launch::LaunchSpec;
 use plugward_loader::protocol::{
     CommandSession, Init, LogLevel, PluginDescription, SessionLimits, Workspace,
 };
-use plugward_loader::{
-    CheckedProgram, Part, ProgramError, Record, RecordFailure, SessionEnd, SessionError, SessionInterrupt,
-    SessionPipes, project_of, sha256,
-};
+use plugward_loader::{CheckedProgram, Part, ProgramError, SessionEnd, SessionPipes, project_of, sha256};
 use serde_json::{Value, json};
 
 use self::printer::{Printer, field};
@@ -23,20 +17,12 @@ use crate::command_host::CommandSetup;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::{Out, visible};
+use crate::starts::{self, StartSubject};
 use crate::{json, stores};
 use plugward_loader::escape::line;
 
 mod printer;
 mod ready;
-
-/// The running session, which an interrupt shuts down. Without one, an interrupt ends the program.
-static SESSION: Mutex<Option<SessionInterrupt>> = Mutex::new(None);
-
-/// Interrupts the running session, and returns `false` if there is none.
-pub(crate) fn interrupt() -> bool {
-    let session = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
-    session.as_ref().is_some_and(SessionInterrupt::send)
-}
 
 pub(crate) fn run(verb: &CommandVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     match verb {
@@ -139,7 +125,7 @@ impl PluginStart {
         let workflow = format!("command-run-{:08x}", u128::from_le_bytes(host::random()?) >> 96);
         let record = stores::record(host, Some(&workflow))?;
         if let Some(failure) = record.failure() {
-            return Err(not_recorded(failure));
+            return Err(starts::not_recorded(failure));
         }
         let copies = host.state_dir()?.join("sealed");
         let dir = host::own_directory(&copies)?;
@@ -147,8 +133,21 @@ impl PluginStart {
         let program = CheckedProgram::copy(&self.handle, &self.digest, &self.file, &dir, path.as_str())
             .map_err(|error| program_failure(&error))?;
         let (pipes, interrupt) = SessionPipes::new();
-        *SESSION.lock().unwrap_or_else(PoisonError::into_inner) = Some(interrupt);
-        let (running, number) = self.start(&program, &record)?;
+        starts::interruptible(interrupt);
+        let spec = LaunchSpec {
+            program: program.program(),
+            argv: vec![self.file.clone()],
+            directory: starts::directory()?,
+            env: host::environment().into_iter().collect(),
+        };
+        let plugin = format!("jp:{}", self.id);
+        let subject = StartSubject {
+            plugin: &plugin,
+            file: &self.file,
+            digest: &self.digest,
+            coverage: program.coverage(),
+        };
+        let (running, number) = starts::start(&spec, &subject, &record)?;
         printer.say(&format!(
             "note: {} runs with your access to files, connections and processes",
             line(&self.name)
@@ -156,66 +155,13 @@ impl PluginStart {
         let (session, first) = session(host::moment());
         let SessionEnd { session, program } = pipes.run(running, session, first, &host::moment, printer);
         let recorded = record.launch_ended(number, program.as_ref().ok().copied());
-        session.map_err(|error| session_failure(&error))?;
-        program.map_err(|error| launch_failure(&error))?;
-        recorded.map_err(|failure| not_recorded(&failure))
+        session.map_err(|error| starts::session_failure(&error))?;
+        program.map_err(|error| starts::launch_failure(&error))?;
+        recorded.map_err(|failure| starts::not_recorded(&failure))
     }
-
-    /// Starts the program. Returns it with the number of its record.
-    fn start(&self, program: &CheckedProgram, record: &Record) -> Result<(RunningProgram, u64), Failure> {
-        let directory = host::working_directory()
-            .ok_or_else(|| Failure::usage("the path of the working directory is not known"))?;
-        let spec = LaunchSpec {
-            program: program.program(),
-            argv: vec![self.file.clone()],
-            directory: directory.as_str().to_owned(),
-            env: host::environment().into_iter().collect(),
-        };
-        let mut recorded = None;
-        let started = launch::launch(&spec, Access::User, EnforceRule::Require, &mut |report| {
-            let (plugin, coverage) = (format!("jp:{}", self.id), program.coverage());
-            let result = record.launch_started(&plugin, &self.file, &self.digest, report, coverage);
-            let outcome = result.as_ref().map(drop).map_err(|failure| std::io::Error::other(failure.clone()));
-            recorded = Some(result);
-            outcome
-        });
-        match (started, recorded) {
-            (Ok(LaunchCheck::Running(running)), Some(Ok(number))) => Ok((running, number)),
-            (_, Some(Err(failure))) => Err(not_recorded(&failure)),
-            (Err(error), Some(Ok(number))) => {
-                record.launch_ended(number, None).map_err(|failure| not_recorded(&failure))?;
-                Err(launch_failure(&error))
-            }
-            (Err(error), None) => Err(launch_failure(&error)),
-            (Ok(_killed), _) => Err(Failure::internal("a start without a record")),
-        }
-    }
-}
-
-/// Returns an error with its causes as a failure.
-pub(super) fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
-    let causes = std::iter::successors(error.source(), |error| error.source());
-    Failure::exiting(exit, causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
 }
 
 fn program_failure(error: &ProgramError) -> Failure {
     let exit = if matches!(error, ProgramError::Differs { .. }) { 4 } else { 1 };
-    failed(exit, error).code(error.code()).help(error.help())
-}
-
-fn launch_failure(error: &LaunchError) -> Failure {
-    let exit = if error.kind() == LaunchErrorKind::Spec { 2 } else { 1 };
-    failed(exit, error).code(error.code()).help(error.help())
-}
-
-fn session_failure(error: &SessionError) -> Failure {
-    match error {
-        SessionError::Protocol(error) => failed(1, error).code(error.code()).help(error.help()),
-        SessionError::Launch(error) => launch_failure(error),
-        other => failed(1, other),
-    }
-}
-
-pub(super) fn not_recorded(failure: &RecordFailure) -> Failure {
-    Failure::store(failure.to_string()).code(failure.code()).help(failure.help())
+    starts::failed(exit, error).code(error.code()).help(error.help())
 }

@@ -18,6 +18,7 @@ pub(crate) mod install;
 pub(crate) mod ledger;
 pub(crate) mod list;
 pub(crate) mod lock;
+pub(crate) mod mcp;
 pub(crate) mod module;
 pub(crate) mod pin;
 pub(crate) mod redact;

@@ -13,7 +13,7 @@ use crate::args::{ModuleCallArgs, ModuleListArgs, ModuleVerb};
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
-use crate::verbs::command::{failed, not_recorded};
+use crate::starts::{failed, not_recorded};
 use crate::{json, stores};
 
 pub(crate) fn run(verb: &ModuleVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {

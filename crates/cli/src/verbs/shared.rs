@@ -377,7 +377,7 @@ pub(crate) fn find_tree(
 }
 
 /// Returns where the plugin with a key is: every recorded version, or its place.
-fn roots_of(key: &PluginKey, records: &InstallRecords) -> Result<Vec<Root>, Failure> {
+pub(crate) fn roots_of(key: &PluginKey, records: &InstallRecords) -> Result<Vec<Root>, Failure> {
     let recorded: Vec<PlacePath> = records.of_key(key).map(|one| one.place.clone()).collect();
     if !recorded.is_empty() {
         return recorded.iter().map(host::root_of_place).collect();

@@ -104,6 +104,17 @@ fn words_that_start_nothing_are_no_commands() {
 }
 
 #[test]
+fn a_wrapped_server_is_judged_as_its_command() {
+    let server = [InnerPart::Words { from: 6, to: 9 }];
+    assert_eq!(parts("plugward|mcp|run|--name|fs|--|npx|-y|server"), server);
+    assert_eq!(parts("/usr/bin/plugward|mcp|run|--name|fs|--|npx|-y|server"), server);
+    assert_eq!(parts("plugward|run|--|claude"), [InnerPart::Words { from: 3, to: 4 }]);
+    for text in ["plugward|mcp|run|db@acme/db", "plugward|check|plugins", "plugward|mcp|run|--name|fs|--"] {
+        assert!(parts(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn variables_have_effects() {
     for (name, value, effect, starts) in [
         ("BASH_ENV", ".claude/b.sh", VariableEffect::Hijack, ".claude/b.sh"),

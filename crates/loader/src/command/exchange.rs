@@ -1,14 +1,14 @@
 //! The exchange of messages with a command plugin, and the end of its process.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use plugward_launch::RunningProgram;
 use plugward_protocol::{CommandSession, Lines, SessionEvent};
 use plugward_types::Part;
 
-use super::pipes::{Input, SessionError, SessionOutput, SessionPipes, read, write};
+use super::pipes::{Input, PipeThreads, SessionError, SessionOutput, SessionPipes};
 
 /// The interval in which a plugin that is done is looked at.
 const TICK: Duration = Duration::from_millis(20);
@@ -37,9 +37,7 @@ pub(super) struct Exchange {
     is_writing: bool,
     phase: Phase,
     has_errors: bool,
-    writer: Option<Sender<String>>,
-    more_output: Option<Sender<()>>,
-    more_errors: Sender<()>,
+    pub(super) threads: PipeThreads,
 }
 
 impl Exchange {
@@ -51,20 +49,7 @@ impl Exchange {
         first: Vec<String>,
     ) -> Self {
         let SessionPipes { sender, inputs } = pipes;
-        let (writer, messages) = channel();
-        if let Some(stdin) = program.take_stdin() {
-            let written = sender.clone();
-            std::thread::spawn(move || write(stdin, &messages, &written));
-        }
-        let (more_output, output) = channel();
-        if let Some(stdout) = program.take_stdout() {
-            let to = sender.clone();
-            std::thread::spawn(move || read(stdout, &to, Input::Output, Input::OutputEnd, &output));
-        }
-        let (more_errors, errors) = channel();
-        if let Some(stderr) = program.take_stderr() {
-            std::thread::spawn(move || read(stderr, &sender, Input::Errors, Input::ErrorsEnd, &errors));
-        }
+        let threads = PipeThreads::start(sender, program);
         Self {
             session,
             inputs,
@@ -75,9 +60,7 @@ impl Exchange {
             is_writing: false,
             phase: Phase::Running,
             has_errors: true,
-            writer: Some(writer),
-            more_output: Some(more_output),
-            more_errors,
+            threads,
         }
     }
 
@@ -95,7 +78,8 @@ impl Exchange {
             if !self.is_writing
                 && let Some(message) = self.outgoing.pop_front()
             {
-                self.is_writing = self.writer.as_ref().is_some_and(|writer| writer.send(message).is_ok());
+                self.is_writing =
+                    self.threads.writer.as_ref().is_some_and(|writer| writer.send(message).is_ok());
             } else if !self.is_writing && self.at < self.chunk.len() {
                 self.handle(clock, output)?;
             } else {
@@ -103,11 +87,6 @@ impl Exchange {
             }
         }
         Ok(())
-    }
-
-    /// Lets the plugin end: closes its input, and drops what it still writes.
-    pub(super) fn close(&mut self) {
-        (self.writer, self.more_output) = (None, None);
     }
 
     /// Handles the next line of the chunk, or asks for more if no line is complete.
@@ -124,16 +103,9 @@ impl Exchange {
             None => Vec::new(),
         };
         if self.at == self.chunk.len() {
-            self.ask_for_output();
+            self.threads.ask_for_output();
         }
         self.show(events, output)
-    }
-
-    fn ask_for_output(&mut self) {
-        if let Some(more) = &self.more_output {
-            // The thread is gone after the end of the output.
-            let _ended = more.send(());
-        }
     }
 
     fn show(
@@ -174,8 +146,8 @@ impl Exchange {
                 self.phase = Phase::Interrupted;
                 self.outgoing.extend(self.session.shutdown(clock()));
             }
-            // The deadline is checked before the next input.
-            Err(RecvTimeoutError::Timeout) => {}
+            // A plugin has no host that writes lines. The deadline is checked before the next input.
+            Ok(Input::Host(_) | Input::HostEnd) | Err(RecvTimeoutError::Timeout) => {}
             // The threads have ended, and nobody can interrupt.
             Err(RecvTimeoutError::Disconnected) => {
                 self.session.end()?;
@@ -202,8 +174,7 @@ impl Exchange {
 
     fn pass_on(&self, bytes: &[u8], output: &mut dyn SessionOutput) {
         output.errors(bytes);
-        // The thread is gone after the end of standard error.
-        let _ended = self.more_errors.send(());
+        self.threads.ask_for_errors();
     }
 
     /// Waits until the process of a plugin that is done exits, but not longer than the grace. An interrupt ends the wait.
@@ -219,7 +190,7 @@ impl Exchange {
                     Input::Errors(bytes) => self.pass_on(&bytes, output),
                     Input::ErrorsEnd => self.has_errors = false,
                     Input::Interrupt => return Ok(()),
-                    Input::Output(_) | Input::OutputEnd | Input::Written => {}
+                    _ => {}
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Starts command plugins from their checked bytes, and exchanges messages with them.
 
 mod exchange;
-mod pipes;
+pub(crate) mod pipes;
 mod program;
 
 pub use pipes::{SessionEnd, SessionError, SessionInterrupt, SessionOutput, SessionPipes};

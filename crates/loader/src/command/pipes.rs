@@ -1,4 +1,4 @@
-//! A session with a command plugin over the three pipes of its process.
+//! The three pipes of a program, and a session with a command plugin over them.
 
 use std::io::{self, Read, Write as _};
 use std::process::{ChildStdin, ExitStatus};
@@ -16,7 +16,7 @@ const CHUNK: usize = 64 << 10;
 
 /// What the threads at the pipes report.
 #[derive(Debug)]
-pub(super) enum Input {
+pub(crate) enum Input {
     Output(Vec<u8>),
     OutputEnd,
     Errors(Vec<u8>),
@@ -24,6 +24,9 @@ pub(super) enum Input {
     /// A message was written, or the plugin reads no more.
     Written,
     Interrupt,
+    /// Lines of the host of a proxy session.
+    Host(Vec<u8>),
+    HostEnd,
 }
 
 /// Interrupts a session from another thread.
@@ -78,8 +81,8 @@ pub struct SessionEnd {
 /// The channel between a session and its threads. It exists before the program starts, so that no interrupt is lost.
 #[derive(Debug)]
 pub struct SessionPipes {
-    pub(super) sender: Sender<Input>,
-    pub(super) inputs: Receiver<Input>,
+    pub(crate) sender: Sender<Input>,
+    pub(crate) inputs: Receiver<Input>,
 }
 
 impl SessionPipes {
@@ -105,7 +108,7 @@ impl SessionPipes {
     ) -> SessionEnd {
         let mut exchange = Exchange::start(self, &mut program, session, first);
         let result = exchange.run(clock, output);
-        exchange.close();
+        exchange.threads.close();
         let result = result.and_then(|()| exchange.wait(&program, clock, output));
         let program = program.end(Duration::ZERO);
         exchange.rest(clock, output);
@@ -113,8 +116,56 @@ impl SessionPipes {
     }
 }
 
+/// The threads at the pipes of a program.
+#[derive(Debug)]
+pub(crate) struct PipeThreads {
+    /// Takes lines for the input of the program. Dropping it closes the input.
+    pub(crate) writer: Option<Sender<String>>,
+    /// Asks for the next chunk of the output. Dropping it drops the rest of the output.
+    pub(crate) more_output: Option<Sender<()>>,
+    /// Asks for the next chunk of standard error.
+    pub(crate) more_errors: Sender<()>,
+}
+
+impl PipeThreads {
+    pub(crate) fn start(sender: Sender<Input>, program: &mut RunningProgram) -> Self {
+        let (writer, messages) = channel();
+        if let Some(stdin) = program.take_stdin() {
+            let written = sender.clone();
+            std::thread::spawn(move || write(stdin, &messages, &written));
+        }
+        let (more_output, output) = channel();
+        if let Some(stdout) = program.take_stdout() {
+            let to = sender.clone();
+            std::thread::spawn(move || read(stdout, &to, Input::Output, Input::OutputEnd, &output));
+        }
+        let (more_errors, errors) = channel();
+        if let Some(stderr) = program.take_stderr() {
+            std::thread::spawn(move || read(stderr, &sender, Input::Errors, Input::ErrorsEnd, &errors));
+        }
+        Self { writer: Some(writer), more_output: Some(more_output), more_errors }
+    }
+
+    /// Lets the program end: closes its input, and drops what it still writes.
+    pub(crate) fn close(&mut self) {
+        (self.writer, self.more_output) = (None, None);
+    }
+
+    pub(crate) fn ask_for_output(&self) {
+        if let Some(more) = &self.more_output {
+            // The thread is gone after the end of the output.
+            let _ended = more.send(());
+        }
+    }
+
+    pub(crate) fn ask_for_errors(&self) {
+        // The thread is gone after the end of standard error.
+        let _ended = self.more_errors.send(());
+    }
+}
+
 /// Writes messages until the session is over. Dropping the pipe tells the plugin that there are no more.
-pub(super) fn write(mut to: ChildStdin, messages: &Receiver<String>, written: &Sender<Input>) {
+fn write(mut to: ChildStdin, messages: &Receiver<String>, written: &Sender<Input>) {
     for message in messages {
         // A plugin that reads no more is not at fault; the end of its output decides.
         let _closed =
@@ -127,7 +178,7 @@ pub(super) fn write(mut to: ChildStdin, messages: &Receiver<String>, written: &S
 
 /// Reads a pipe to its end. Each chunk waits until the session has handled the one before it; without a session, chunks
 /// are dropped.
-pub(super) fn read(
+pub(crate) fn read(
     mut from: impl Read,
     to: &Sender<Input>,
     chunk: fn(Vec<u8>) -> Input,

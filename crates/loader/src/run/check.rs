@@ -75,6 +75,8 @@ pub struct LookReport {
     pub subjects: BTreeMap<PlacePath, Subject>,
     /// The execution surface of each plugin that would load, by dialect, without bytes.
     pub surfaces: BTreeMap<PluginKey, Vec<(Dialect, SurfaceItem)>>,
+    /// The execution surface of each other plugin whose manifests were read.
+    pub refused_surfaces: BTreeMap<PluginKey, Vec<(Dialect, SurfaceItem)>>,
 }
 
 /// Checks the plugins under `roots`, and also returns what a pin or a lock entry of each would
@@ -85,19 +87,18 @@ pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &
     let RunResult { report, all, .. } = run(roots, stores, options, host);
     let loads = report.plugins.iter().filter(|row| row.decision == Decision::Load);
     let loads: BTreeSet<PluginKey> = loads.map(|row| row.key.clone()).collect();
-    let (mut subjects, mut surfaces) = (BTreeMap::new(), BTreeMap::new());
+    let (mut subjects, mut surfaces, mut refused_surfaces) =
+        (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for one in all {
-        if loads.contains(&one.key) {
-            let items = manifests(&one.views).flat_map(|manifest| {
-                manifest.surface().iter().map(|item| (manifest.dialect(), item.clone()))
-            });
-            surfaces.insert(one.key.clone(), items.collect());
-        }
+        let items = manifests(&one.views)
+            .flat_map(|manifest| manifest.surface().iter().map(|item| (manifest.dialect(), item.clone())));
+        let of_decision = if loads.contains(&one.key) { &mut surfaces } else { &mut refused_surfaces };
+        of_decision.insert(one.key.clone(), items.collect());
         if let Some(subject) = one.subject {
             subjects.insert(one.place.real, subject);
         }
     }
-    LookReport { report, subjects, surfaces }
+    LookReport { report, subjects, surfaces, refused_surfaces }
 }
 
 /// Checks the plugins under `roots`, and returns those that load with their checked bytes and

@@ -34,11 +34,14 @@ pub(crate) struct Counts {
     pub(crate) locks: u64,
     pub(crate) revoked: u64,
     pub(crate) names: u64,
+    pub(crate) offers: u64,
 }
 
 impl Counts {
-    pub(crate) const fn all(self) -> u64 {
-        self.pins.saturating_add(self.names).saturating_add(self.locks).saturating_add(self.revoked)
+    pub(crate) fn all(self) -> u64 {
+        [self.pins, self.names, self.locks, self.revoked, self.offers]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 
     const fn has_more_than(self, other: Self) -> bool {
@@ -46,6 +49,7 @@ impl Counts {
             || self.locks > other.locks
             || self.revoked > other.revoked
             || self.names > other.names
+            || self.offers > other.offers
     }
 }
 
@@ -59,6 +63,8 @@ pub(crate) struct Model {
     pub(crate) revoked: Vec<Revocation>,
     /// The manifest digests of a version 1 file, by name.
     pub(crate) v1: BTreeMap<String, Digest>,
+    /// The pinned offers of MCP servers that belong to no plugin.
+    pub(crate) mcp: BTreeMap<String, McpPin>,
     /// The counts at the end of the file.
     pub(crate) stated: Counts,
 }
@@ -71,6 +77,7 @@ impl Model {
             locks: count(self.locks.len()),
             revoked: count(self.revoked.len()),
             names: count(self.v1.len()),
+            offers: count(self.mcp.len()),
         }
     }
 
@@ -108,7 +115,7 @@ impl Model {
 
 fn parse_current(root: &Node<'_, '_>, format: Format) -> Result<Model, FormatError> {
     // An unknown key is an error, since a damaged header must not hide a pin.
-    root.only(&["version", "locks", "revoked", "pins", "v1", "end"])?;
+    root.only(&["version", "locks", "revoked", "pins", "mcp", "v1", "end"])?;
     let mut model = Model { locks: root.times("locks")?, ..parse_end(root, format)? };
     for node in root.list("revoked")? {
         node.only(writer::REVOKED_KEYS)?;
@@ -126,6 +133,13 @@ fn parse_current(root: &Node<'_, '_>, format: Format) -> Result<Model, FormatErr
         }
         // Comparing keys is expensive. The table is sorted, so building the map compares neighbors only.
         model.pins = found.into_iter().collect();
+    }
+    if let Some(offers) = root.table("mcp")? {
+        for (name, node) in offers.tables()? {
+            let pin = parse_offer(&node, writer::offer_keys(format), &["check"])?;
+            verify(&node, &writer::offer(name, &pin))?;
+            model.mcp.insert(name.to_owned(), pin);
+        }
     }
     if let Some(names) = root.table("v1")? {
         for (name, node) in names.tables()? {
@@ -152,6 +166,7 @@ fn parse_end(root: &Node<'_, '_>, format: Format) -> Result<Model, FormatError> 
         locks: end.count("locks")?,
         revoked: end.count("revoked")?,
         names: end.count("v1")?,
+        offers: end.optional_count("mcp")?,
     };
     let serial = end.count("serial")?;
     verify(&end, &writer::end(stated, serial, format))?;
@@ -191,7 +206,7 @@ fn parse_pin(node: &Node<'_, '_>, key: &PluginKey, format: Format) -> Result<Pin
         return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: most_agreed(key) }));
     }
     let called = node.set("called")?;
-    Ok(Pin { state, called, directory: node.text("folder")?, agreed, denied, mcp: parse_mcp(node)? })
+    Ok(Pin { state, called, directory: node.text("folder")?, agreed, denied, mcp: parse_mcp(node, format)? })
 }
 
 fn parse_agreed(node: &Node<'_, '_>, format: Format) -> Result<AgreedState, FormatError> {
@@ -229,13 +244,22 @@ fn parse_agreed(node: &Node<'_, '_>, format: Format) -> Result<AgreedState, Form
     })
 }
 
-fn parse_mcp(node: &Node<'_, '_>) -> Result<BTreeMap<String, McpPin>, FormatError> {
+fn parse_mcp(node: &Node<'_, '_>, format: Format) -> Result<BTreeMap<String, McpPin>, FormatError> {
     let mut found = BTreeMap::new();
     let Some(servers) = node.table("mcp")? else { return Ok(found) };
     for (server, node) in servers.tables()? {
-        node.only(&["set", "key", "items"])?;
-        let pin = McpPin { set: node.must("set")?, key: node.must("key")?, items: node.map("items")? };
-        found.insert(server.to_owned(), pin);
+        found.insert(server.to_owned(), parse_offer(&node, writer::offer_keys(format), &[])?);
     }
     Ok(found)
+}
+
+fn parse_offer(node: &Node<'_, '_>, keys: &[&str], more: &[&str]) -> Result<McpPin, FormatError> {
+    node.only(&[keys, more].concat())?;
+    Ok(McpPin {
+        set: node.must("set")?,
+        key: node.must("key")?,
+        capabilities: node.set("capabilities")?,
+        items: node.map("items")?,
+        used: node.time("used")?,
+    })
 }

@@ -208,12 +208,20 @@ impl<'t, 'i> Node<'t, 'i> {
 
     /// Reads an integer that is a count.
     pub(crate) fn count(&self, key: &str) -> Result<u64, FormatError> {
+        if self.table.get(key).is_none() {
+            return Err(self.missing(key));
+        }
+        self.optional_count(key)
+    }
+
+    /// Reads an integer that is a count; without the key, it is 0.
+    pub(crate) fn optional_count(&self, key: &str) -> Result<u64, FormatError> {
         let found = self.read(key, "a whole number, not negative", |value| {
             let number = value.as_integer()?;
             let read = i64::from_str_radix(number.as_str(), number.radix()).ok()?;
             u64::try_from(read).ok()
         })?;
-        found.ok_or_else(|| self.missing(key))
+        Ok(found.unwrap_or_default())
     }
 
     pub(crate) fn time(&self, key: &str) -> Result<Option<Timestamp>, FormatError> {

@@ -59,11 +59,19 @@ pub(crate) fn agreed_keys(format: Format) -> &'static [&'static str] {
     }
 }
 
+/// Returns the keys of a pinned offer.
+pub(crate) const fn offer_keys(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::One | Format::Three => &["set", "key", "items"],
+        Format::Four => &["set", "key", "capabilities", "items", "used"],
+    }
+}
+
 /// Returns the keys of the last table. They differ, so a wrong version number is always an error.
 pub(crate) const fn end_keys(format: Format) -> &'static [&'static str] {
     match format {
         Format::One | Format::Three => &["pins", "locks", "revoked", "v2", "v1", "serial", "check"],
-        Format::Four => &["pins", "locks", "revoked", "v1", "serial", "check"],
+        Format::Four => &["pins", "locks", "revoked", "v1", "mcp", "serial", "check"],
     }
 }
 
@@ -102,6 +110,7 @@ pub(crate) fn render(model: &Model) -> String {
     }
     model.revoked.iter().for_each(|entry| revoked(entry).write(&mut out));
     model.pins.iter().for_each(|(key, one)| pin(key, one).write(&mut out));
+    model.mcp.iter().for_each(|(name, pin)| offer(name, pin).write(&mut out));
     model.v1.iter().for_each(|(text, manifest)| name(text, manifest).write(&mut out));
     end(model.stated, model.serial, Format::Four).write(&mut out);
     out
@@ -162,9 +171,25 @@ fn agreed(out: &mut String, agreed: &AgreedState) {
 fn mcp(out: &mut String, path: &str, servers: &BTreeMap<String, McpPin>) {
     for (server, pin) in servers {
         out.push_str(&format!("\n[{path}.mcp.{}]\n", quoted(server)));
-        text(out, "set", Some(&pin.set));
-        text(out, "key", Some(&pin.key));
-        map(out, "items", &pin.items);
+        offer_fields(out, pin);
+    }
+}
+
+/// Writes the pinned offer of a server that belongs to no plugin.
+pub(crate) fn offer(name: &str, pin: &McpPin) -> Block {
+    let mut head = format!("[mcp.{}]\n", quoted(name));
+    offer_fields(&mut head, pin);
+    Block { head, tail: String::new() }
+}
+
+fn offer_fields(out: &mut String, pin: &McpPin) {
+    let McpPin { set, key, capabilities, items, used } = pin;
+    text(out, "set", Some(set));
+    text(out, "key", Some(key));
+    words(out, "capabilities", capabilities.iter().map(String::as_str));
+    map(out, "items", items);
+    if let Some(used) = used {
+        line(out, "used", used);
     }
 }
 
@@ -199,6 +224,9 @@ pub(crate) fn end(counts: Counts, serial: u64, format: Format) -> Block {
         line(&mut head, "v2", 0);
     }
     line(&mut head, "v1", counts.names);
+    if counts.offers > 0 {
+        line(&mut head, "mcp", counts.offers);
+    }
     line(&mut head, "serial", serial);
     Block { head, tail: String::new() }
 }

@@ -7,10 +7,14 @@ use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
 use crate::format::model::Model;
 use crate::pins::check::{DenialSource, PinCheck, check, check_without_own, differing, position};
 use crate::pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin, ReadScope};
-use crate::pins::pin::{AgreedState, Denial, McpPin, Pin, PinState, most_agreed, most_states};
+use crate::pins::pin::{AgreedState, Denial, McpOwner, McpPin, Pin, PinState, most_agreed, most_states};
 use crate::pins::reviewed::{DigestMismatch, ReviewedDigests};
 use crate::revocations::entry::Revocation;
 use plugward_types::Timestamp;
+
+/// The most pins of an MCP server. It has one for each client and command.
+const MAX_OFFERS: usize = 16;
+const DAY: u64 = 24 * 60 * 60;
 
 /// One change to the pins.
 #[derive(Debug, Clone)]
@@ -87,16 +91,24 @@ pub enum Change {
         /// The SHA-256 of the lockfile.
         lock: Digest,
     },
-    /// Pins the tools of an MCP server of a pinned plugin, if the pin still is the reviewed one.
+    /// Pins the offer of an MCP server, if its pins still are the reviewed ones. A server has up to 16 pins; a further one
+    /// replaces the least recently used.
     McpPin {
-        /// The plugin.
-        key: PluginKey,
+        /// The owner of the server.
+        owner: McpOwner,
         /// The server.
         server: String,
         /// The offered tools, prompts and resources.
         pin: McpPin,
-        /// The pinned set at the time of the review.
-        expected: Option<Digest>,
+        /// The pinned sets of the server at the time of the review.
+        expected: BTreeSet<Digest>,
+    },
+    /// Deletes the pins of an MCP server.
+    McpForget {
+        /// The owner of the server.
+        owner: McpOwner,
+        /// The server.
+        server: String,
     },
 }
 
@@ -127,10 +139,10 @@ pub enum ChangeOutcome {
         /// The latest agreed tree.
         current: Option<TreeDigest>,
     },
-    /// The MCP pin differs from the reviewed one.
+    /// The pins of an MCP server differ from the reviewed ones.
     McpRaced {
-        /// The pinned set.
-        current: Option<Digest>,
+        /// The pinned sets.
+        current: BTreeSet<Digest>,
     },
     /// The revocation is invalid: it has no condition, an invalid id, or versions without an id.
     Malformed(crate::FormatError),
@@ -211,7 +223,13 @@ impl Batch<'_> {
                 self.model.locks.insert(lock, self.now);
                 ChangeOutcome::Done
             }
-            Change::McpPin { key, server, pin, expected } => self.mcp_pin(&key, server, pin, expected),
+            Change::McpPin { owner, server, pin, expected } => self.mcp_pin(&owner, &server, pin, &expected),
+            Change::McpForget { owner, server } => {
+                let Some(pins) = self.mcp_of(&owner) else { return ChangeOutcome::Absent };
+                let before = pins.len();
+                pins.retain(|name, pin| !pin.is_of(name, &server));
+                if pins.len() < before { ChangeOutcome::Done } else { ChangeOutcome::Absent }
+            }
         }
     }
 
@@ -420,6 +438,7 @@ impl Batch<'_> {
             pin.agreed.clear();
             pin.mcp.clear();
         }
+        self.model.mcp.clear();
         self.model.v1.clear();
         self.model.locks.clear();
         if *self.model == before { ChangeOutcome::Already } else { ChangeOutcome::Done }
@@ -464,25 +483,52 @@ impl Batch<'_> {
         ChangeOutcome::Done
     }
 
+    fn mcp_of(&mut self, owner: &McpOwner) -> Option<&mut BTreeMap<String, McpPin>> {
+        match owner {
+            McpOwner::Plugin(key) => Some(&mut self.model.pins.get_mut(key)?.mcp),
+            McpOwner::User => Some(&mut self.model.mcp),
+        }
+    }
+
     fn mcp_pin(
         &mut self,
-        key: &PluginKey,
-        server: String,
-        pin: McpPin,
-        expected: Option<Digest>,
+        owner: &McpOwner,
+        server: &str,
+        mut pin: McpPin,
+        expected: &BTreeSet<Digest>,
     ) -> ChangeOutcome {
-        let Some(owner) = self.model.pins.get_mut(key) else { return ChangeOutcome::Absent };
-        let old = owner.mcp.get(&server);
-        let current = old.map(|old| old.set);
-        if old == Some(&pin) {
-            return ChangeOutcome::Already;
+        let now = self.now;
+        let Some(pins) = self.mcp_of(owner) else { return ChangeOutcome::Absent };
+        let name = pin.name(server);
+        if let Some(old) = pins.get_mut(&name).filter(|old| old.covers_same(&pin)) {
+            // A write for each start would be expensive, and a day is exact enough for the choice of the oldest pin.
+            let used = old.used.map_or(0, Timestamp::unix_seconds);
+            if now.unix_seconds().abs_diff(used) < DAY {
+                return ChangeOutcome::Already;
+            }
+            old.used = Some(now);
+            return ChangeOutcome::Done;
         }
-        if current != expected {
+        let current = sets_of(pins, server);
+        if current != *expected {
             return ChangeOutcome::McpRaced { current };
         }
-        owner.mcp.insert(server, pin);
+        pin.used = Some(now);
+        pins.insert(name.clone(), pin);
+        let of_server = pins.iter().filter(|(other, pin)| **other != name && pin.is_of(other, server));
+        let mut others: Vec<_> = of_server.map(|(other, pin)| (pin.used, other.clone())).collect();
+        others.sort_unstable();
+        let excess = others.len().saturating_sub(MAX_OFFERS.saturating_sub(1));
+        for (_, other) in others.into_iter().take(excess) {
+            pins.remove(&other);
+        }
         ChangeOutcome::Done
     }
+}
+
+/// Returns the pinned sets of a server.
+fn sets_of(pins: &BTreeMap<String, McpPin>, server: &str) -> BTreeSet<Digest> {
+    pins.iter().filter(|(name, pin)| pin.is_of(name, server)).map(|(_, pin)| pin.set).collect()
 }
 
 fn fresh(observed: &ObservedPlugin, agreed: Vec<AgreedState>) -> Pin {

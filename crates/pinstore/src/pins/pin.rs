@@ -43,7 +43,7 @@ pub struct Pin {
     pub agreed: Vec<AgreedState>,
     /// The denial, present exactly if the state is [`PinState::Denied`].
     pub denied: Option<Denial>,
-    /// The pinned MCP servers of the plugin, by name.
+    /// The pinned offers of the plugin's MCP servers, by [`McpPin::name`].
     pub mcp: BTreeMap<String, McpPin>,
 }
 
@@ -101,14 +101,47 @@ plugward_types::named! {
     }
 }
 
+/// The owner of an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new owner")]
+pub enum McpOwner {
+    /// A pinned plugin.
+    Plugin(PluginKey),
+    /// The user, who started the server through plugward in the settings of a host.
+    User,
+}
+
 /// The pinned offer of an MCP server. The launcher computes the digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "every host must handle a fourth digest")]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle another digest")]
 pub struct McpPin {
     /// The digest over all items.
     pub set: Digest,
-    /// The digest of the command that started the server.
+    /// The digest of the command that started the server, and of the capabilities of the client.
     pub key: Digest,
+    /// The names of these capabilities. Version 3 of the file did not store them.
+    pub capabilities: BTreeSet<String>,
     /// The digest of each item, by `kind name`.
     pub items: BTreeMap<String, Digest>,
+    /// The last use, to the day. A change sets it.
+    pub used: Option<Timestamp>,
+}
+
+impl McpPin {
+    /// Returns the name of the pin: the server and the key, because a server has one pin for each client.
+    #[must_use]
+    pub fn name(&self, server: &str) -> String {
+        format!("{server}#{}", self.key.hex())
+    }
+
+    /// Returns `true` if a pin with this name is one of the server. Version 3 of the file had the server alone.
+    pub(crate) fn is_of(&self, name: &str, server: &str) -> bool {
+        name == server || name == self.name(server)
+    }
+
+    /// Returns `true` if both pins cover the same offer to the same client.
+    pub(crate) fn covers_same(&self, other: &Self) -> bool {
+        (self.set, self.key, &self.capabilities, &self.items)
+            == (other.set, other.key, &other.capabilities, &other.items)
+    }
 }

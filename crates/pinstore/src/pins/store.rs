@@ -14,7 +14,7 @@ use crate::pins::change::{Change, ChangeOutcome, apply};
 use crate::pins::check::{PinCheck, agreed, check};
 use crate::pins::facts::{DirectoryId, ObservedPlugin};
 use crate::pins::load::{Loaded, StoreCheck, StoreNotice, is_whole, load};
-use crate::pins::pin::{AgreedState, Pin};
+use crate::pins::pin::{AgreedState, McpOwner, McpPin, Pin};
 use crate::revocations::entry::Revocation;
 use plugward_types::Timestamp;
 
@@ -127,6 +127,17 @@ impl Pins {
     /// `pin/gone`.
     pub fn iter(&self) -> impl Iterator<Item = (&PluginKey, &Pin)> {
         self.model.pins.iter()
+    }
+
+    /// Returns the pinned offers of an MCP server.
+    #[must_use]
+    pub fn mcp(&self, owner: &McpOwner, server: &str) -> Vec<&McpPin> {
+        let pins = match owner {
+            McpOwner::Plugin(key) => self.get(key).map(|pin| &pin.mcp),
+            McpOwner::User => Some(&self.model.mcp),
+        };
+        let of_server = |(name, pin): (&String, _)| McpPin::is_of(pin, name, server).then_some(pin);
+        pins.into_iter().flatten().filter_map(of_server).collect()
     }
 
     /// Returns the keys whose pins have this directory.

@@ -4,8 +4,8 @@ use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use plugward_pinstore::{
-    Change, ChangeOutcome, DirectoryId, Facts, FormatErrorKind, McpPin, ObservedPlugin, PinOrigin, Pins,
-    ReviewedDigests, Revocation, StoreCheck, StoreErrorKind, Timestamp, parse_pins,
+    Change, ChangeOutcome, DirectoryId, Facts, FormatErrorKind, McpOwner, McpPin, ObservedPlugin, PinOrigin,
+    Pins, ReviewedDigests, Revocation, StoreCheck, StoreErrorKind, Timestamp, parse_pins,
 };
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -43,7 +43,15 @@ pub(crate) fn full() -> Home {
     let mcp = McpPin {
         set: digest(7),
         key: digest(8),
+        capabilities: ["roots".to_owned()].into(),
         items: BTreeMap::from([("tool get_issue".to_owned(), digest(9))]),
+        used: None,
+    };
+    let pin_mcp = |owner, server: &str| Change::McpPin {
+        owner,
+        server: server.to_owned(),
+        pin: mcp.clone(),
+        expected: [].into(),
     };
     let hookify = ObservedPlugin {
         called: called(&["claude:hookify", "codex:hookify"]),
@@ -68,7 +76,8 @@ pub(crate) fn full() -> Home {
         deny("path:/home/anna/never", Some(5)),
         Change::AcceptLock { lock: digest(12) },
         Change::Revoke(revoked),
-        Change::McpPin { key: key(FULL), server: "git hub".to_owned(), pin: mcp, expected: None },
+        pin_mcp(McpOwner::Plugin(key(FULL)), "git hub"),
+        pin_mcp(McpOwner::User, "fs"),
     ];
     let done = pins.commit(changes, now()).unwrap();
     assert!(done.outcomes.iter().all(|outcome| *outcome == ChangeOutcome::Done), "{:?}", done.outcomes);
@@ -85,12 +94,14 @@ fn the_file_reads_as_documented() {
         "[[revoked]]\n",
         "[pins.\"claude:hookify@claude-plugins-official\"]\nstate = \"trusted\"\ncalled = [\"claude:hookify\", \"codex:hookify\"]\ncheck = \"",
         "[[pins.\"claude:hookify@claude-plugins-official\".agreed]]\ntree = \"pt1:",
-        "[pins.\"claude:hookify@claude-plugins-official\".mcp.\"git hub\"]",
+        "[pins.\"claude:hookify@claude-plugins-official\".mcp.\"git hub#0000000000000008abababababababababababababababababababababababab\"]\nset = \"sha256:0000000000000007abab",
         "[pins.\"path:/home/anna/never\"]\nstate = \"denied\"",
         "[pins.\"path:/home/anna/site/plugins/another\"]",
         "folder = \"11010178:2\"",
+        "[mcp.\"fs#0000000000000008abababababababababababababababababababababababab\"]\nset = \"sha256:",
+        "used = 2026-11-21T21:48:03Z\ncheck = \"",
         "[v1.\"old\"]\nmanifest = \"sha256:",
-        "[end]\npins = 6\nlocks = 2\nrevoked = 2\nv1 = 1\nserial = 8\ncheck = \"",
+        "[end]\npins = 6\nlocks = 2\nrevoked = 2\nv1 = 1\nmcp = 1\nserial = 8\ncheck = \"",
     ];
     for pair in order.windows(2) {
         assert!(at(pair[0]) < at(pair[1]), "{pair:?} in\n{text}");
@@ -185,7 +196,7 @@ fn errors_name_the_place_and_the_expected_value() {
         ("reason = \"exfiltrates tokens\"\n", "", "reason is missing"),
         ("version = 4", "version = 1", "3 or 4"),
         ("version = 4", "version = 2", "3 or 4"),
-        ("version = 4", "version = 3", "check value"),
+        ("version = 4", "version = 3", "unknown key"),
         ("reads = 2", "reads = 3", "expected 2"),
         ("closure = \"pt1:", "closure = \"sha256:", "pt1"),
         ("vcs = \"sha256:", "vcs = \"pt1:", "sha256"),
@@ -342,8 +353,14 @@ fn some_change() -> impl Strategy<Value = Change> {
         any::<u64>(),
         prop::collection::btree_map(any::<String>(), any::<u64>().prop_map(digest), 0..3),
     )
-        .prop_map(|(set, key, items)| McpPin { set: digest(set), key: digest(key), items });
-    (some_observed(), any::<Option<String>>(), any::<String>(), mcp, 0..9_u8).prop_map(
+        .prop_map(|(set, key, items)| McpPin {
+            set: digest(set),
+            key: digest(key),
+            capabilities: items.keys().cloned().collect(),
+            items,
+            used: None,
+        });
+    (some_observed(), any::<Option<String>>(), any::<String>(), mcp, 0..10_u8).prop_map(
         |(observed, by, text, pin, which)| {
             let ObservedPlugin { key, directory, called, .. } = observed.clone();
             match which {
@@ -362,7 +379,8 @@ fn some_change() -> impl Strategy<Value = Change> {
                 5 => Change::Forget { key },
                 6 => Change::Revoke(Revocation { signer: Some(text.clone()), ..Revocation::because(&text) }),
                 7 => Change::AcceptLock { lock: pin.set },
-                _ => Change::McpPin { key, server: text, pin, expected: None },
+                8 => Change::McpPin { owner: McpOwner::Plugin(key), server: text, pin, expected: [].into() },
+                _ => Change::McpPin { owner: McpOwner::User, server: text, pin, expected: [].into() },
             }
         },
     )

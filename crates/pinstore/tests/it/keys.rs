@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use plugward_pinstore::{
-    AgreedAge, Change, ChangeOutcome, DenialSource, DirectoryId, McpPin, ObservedPlugin, PinCheck, PinOrigin,
-    PinState, PinnedState, Pins, ReviewedDigests, WriteOutcome,
+    AgreedAge, Change, ChangeOutcome, DenialSource, DirectoryId, McpOwner, McpPin, ObservedPlugin, PinCheck,
+    PinOrigin, PinState, PinnedState, Pins, ReviewedDigests, WriteOutcome,
 };
 
 use crate::support::{
@@ -30,10 +30,16 @@ fn pinned() -> (Home, Pins) {
     let home = Home::new();
     let (mut pins, _) = home.open();
     let seen = ObservedPlugin { directory: Some(DirectoryId::new(1, 2)), ..observed(OLD, &facts(1)) };
-    let mcp = McpPin { set: digest(7), key: digest(8), items: [].into() };
+    let mcp =
+        McpPin { set: digest(7), key: digest(8), capabilities: [].into(), items: [].into(), used: None };
     let changes = vec![
         Change::Enroll { observed: seen, via: PinOrigin::Prompt, by: Some("anna".to_owned()) },
-        Change::McpPin { key: key(OLD), server: "s".to_owned(), pin: mcp, expected: None },
+        Change::McpPin {
+            owner: McpOwner::Plugin(key(OLD)),
+            server: "s".to_owned(),
+            pin: mcp,
+            expected: [].into(),
+        },
     ];
     let done = pins.commit(changes, now()).unwrap();
     assert_eq!(done.outcomes, [ChangeOutcome::Done, ChangeOutcome::Done]);

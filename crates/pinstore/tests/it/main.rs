@@ -20,6 +20,7 @@ mod differences;
 mod format;
 mod keys;
 mod migration;
+mod offers;
 #[path = "../../../../fuzz/pinstore/properties.rs"]
 mod properties;
 mod revoking;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::error::{ProtocolError, ProtocolErrorKind, shown};
 use crate::json;
@@ -135,10 +135,10 @@ impl Message {
     }
 }
 
-/// Returns the id in a line that is not strict enough to pass.
+/// Returns the id in a line that is not strict enough to pass. Of two, it is the last one.
 pub(crate) fn id_of(line: &[u8]) -> Option<Id> {
-    let members: Members<'_> = serde_json::from_slice(line).ok()?;
-    members.id.and_then(Id::read).filter(|_| members.method.is_none())
+    let members: Map<String, Value> = serde_json::from_slice(line).ok()?;
+    members.get("id").and_then(Id::of_value).filter(|_| !members.contains_key("method"))
 }
 
 fn invalid(fault: &str) -> ProtocolError {

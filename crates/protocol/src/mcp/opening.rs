@@ -67,6 +67,7 @@ impl ProxySession {
             let params = meta.as_ref().map(|meta| format!("{{\"_meta\":{meta}}}"));
             (Request { id: self.own_id(), method: DISCOVER.to_owned(), params }, DISCOVER)
         };
+        self.first = Some(request.line());
         self.client = ClientCapabilities::new(client);
         self.unknown = self.pinned.unknown_for(&self.client);
         let (answered, result, listing) = (false, None, Listing::default());

@@ -34,6 +34,8 @@ pub struct ProxySession {
     pub(crate) pinned: PinnedOffer,
     pub(crate) rule: NewItemRule,
     pub(crate) phase: Phase,
+    /// The first request of the host that began a session.
+    pub(crate) first: Option<String>,
     pub(crate) own: Option<OwnRequest>,
     pub(crate) next_id: u64,
     pub(crate) judgment: Option<Judgment>,
@@ -67,6 +69,7 @@ impl ProxySession {
             pinned,
             rule,
             phase: Phase::Start,
+            first: None,
             own: None,
             next_id: 1,
             judgment: None,
@@ -80,6 +83,19 @@ impl ProxySession {
             blocked: BTreeSet::new(),
             clean: BTreeSet::new(),
         }
+    }
+
+    /// Returns the line of the request with which the host began. A session that gets it again has the same client.
+    #[must_use]
+    pub fn first_request(&self) -> Option<&str> {
+        self.first.as_deref()
+    }
+
+    /// Returns `true` from the first request to the end of the judgment. The input of the server is still needed then, even if
+    /// the host sends nothing more.
+    #[must_use]
+    pub const fn is_opening(&self) -> bool {
+        matches!(self.phase, Phase::Opening(_))
     }
 
     /// Handles a line of the host.

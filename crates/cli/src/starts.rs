@@ -1,0 +1,92 @@
+//! Starts of programs: their records in the ledger, interrupts and failures.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use plugward_loader::launch::{
+    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
+};
+use plugward_loader::manifest::Coverage;
+use plugward_loader::{Digest, Record, RecordFailure, SessionError, SessionInterrupt};
+
+use crate::failure::Failure;
+use crate::host;
+
+/// The running session, which an interrupt ends. Without one, an interrupt ends the program.
+static SESSION: Mutex<Option<SessionInterrupt>> = Mutex::new(None);
+
+/// Lets interrupts end a session.
+pub(crate) fn interruptible(session: SessionInterrupt) {
+    *SESSION.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+}
+
+/// Interrupts the running session, and returns `false` if there is none.
+pub(crate) fn interrupt() -> bool {
+    let session = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
+    session.as_ref().is_some_and(SessionInterrupt::send)
+}
+
+/// Returns the working directory of a program.
+pub(crate) fn directory() -> Result<String, Failure> {
+    let directory = host::working_directory();
+    let directory =
+        directory.ok_or_else(|| Failure::usage("the path of the working directory is not known"))?;
+    Ok(directory.as_str().to_owned())
+}
+
+/// What the ledger records about a start, besides its form.
+pub(crate) struct StartSubject<'a> {
+    pub(crate) plugin: &'a str,
+    pub(crate) file: &'a str,
+    pub(crate) digest: &'a Digest,
+    pub(crate) coverage: Coverage,
+}
+
+/// Starts a program. Returns it with the number of its record.
+pub(crate) fn start(
+    spec: &LaunchSpec<'_>,
+    subject: &StartSubject<'_>,
+    record: &Record,
+) -> Result<(RunningProgram, u64), Failure> {
+    let StartSubject { plugin, file, digest, coverage } = *subject;
+    let mut recorded = None;
+    let started = launch::launch(spec, Access::User, EnforceRule::Require, &mut |report| {
+        let result = record.launch_started(plugin, file, digest, report, coverage);
+        let outcome = result.as_ref().map(drop).map_err(|failure| io::Error::other(failure.clone()));
+        recorded = Some(result);
+        outcome
+    });
+    match (started, recorded) {
+        (Ok(LaunchCheck::Running(running)), Some(Ok(number))) => Ok((running, number)),
+        (_, Some(Err(failure))) => Err(not_recorded(&failure)),
+        (Err(error), Some(Ok(number))) => {
+            record.launch_ended(number, None).map_err(|failure| not_recorded(&failure))?;
+            Err(launch_failure(&error))
+        }
+        (Err(error), None) => Err(launch_failure(&error)),
+        (Ok(_killed), _) => Err(Failure::internal("a start without a record")),
+    }
+}
+
+/// Returns an error with its causes as a failure.
+pub(crate) fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    Failure::exiting(exit, causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
+}
+
+pub(crate) fn launch_failure(error: &LaunchError) -> Failure {
+    let exit = if error.kind() == LaunchErrorKind::Spec { 2 } else { 1 };
+    failed(exit, error).code(error.code()).help(error.help())
+}
+
+pub(crate) fn session_failure(error: &SessionError) -> Failure {
+    match error {
+        SessionError::Protocol(error) => failed(1, error).code(error.code()).help(error.help()),
+        SessionError::Launch(error) => launch_failure(error),
+        other => failed(1, other),
+    }
+}
+
+pub(crate) fn not_recorded(failure: &RecordFailure) -> Failure {
+    Failure::store(failure.to_string()).code(failure.code()).help(failure.help())
+}

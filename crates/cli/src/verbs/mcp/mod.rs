@@ -1,0 +1,151 @@
+//! `plugward mcp`: starts MCP servers behind a proxy, and reviews and pins what they offer.
+
+mod proxy;
+mod server;
+mod tools;
+mod wrap;
+
+use plugward_loader::pinstore::{Change, ChangeOutcome, McpOwner, TrustMode};
+use plugward_loader::policy::TrustPolicy;
+use plugward_loader::protocol::NewItemRule;
+use plugward_loader::scanner::Rules;
+use plugward_loader::{
+    CheckMode, Digest, McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferRules, OfferStore,
+    OfferStoreError, PinStore,
+};
+
+use crate::args::{DiscoveryOptions, McpAcceptArgs, McpServerArgs, McpVerb};
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::settings::Settings;
+use crate::stores;
+use crate::verbs::{config, select, shared};
+use plugward_loader::escape::line;
+
+pub(crate) fn run(verb: &McpVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    match verb {
+        McpVerb::Run(args) => proxy::run(args, host, out),
+        McpVerb::Tools(args) => tools::run(args, host, out),
+        McpVerb::Accept(args) => accept(args, host, out),
+        McpVerb::Forget(args) => forget(args, host, out),
+        McpVerb::Wrap(args) => wrap::run(args, host, out),
+    }
+}
+
+/// The settings for the offers of servers.
+struct OfferSetup {
+    policy: TrustPolicy,
+    rules: Option<Rules>,
+}
+
+impl OfferSetup {
+    /// Reads the settings of the user, and those of the project in the working directory, which can tighten them.
+    fn read(settings: &Settings, host: &Host) -> Result<Self, Failure> {
+        Ok(Self { policy: config::resolve(None, settings, host)?, rules: settings.rules(&[])? })
+    }
+
+    fn rules(&self) -> Result<OfferRules<'_>, Failure> {
+        let new = match self.policy.trust() {
+            TrustMode::Tofu => NewItemRule::Pin,
+            TrustMode::Prompt => NewItemRule::Ask,
+            TrustMode::Locked => NewItemRule::Refuse,
+        };
+        let scan = self.rules.as_ref().unwrap_or_else(|| Rules::builtin());
+        Ok(OfferRules { scan, new, ask: self.policy.scan_ask(), now: host::now()? })
+    }
+}
+
+/// Opens the pins, or fails if they cannot be read.
+fn pins(host: &Host, out: &Out) -> Result<PinStore, Failure> {
+    let store = stores::pins(host, CheckMode::Commit, out)?;
+    store.failure().map_or(Ok(store), |failure| Err(shared::store_failure(&failure)))
+}
+
+/// Opens the texts of the offers of a server.
+fn texts(server: &McpServer, host: &Host) -> Result<OfferStore, Failure> {
+    let dir = host::own_directory(&host.state_dir()?.join("mcp")).map_err(Failure::of_store)?;
+    OfferStore::at(&dir, host::owner(), &server.owner, &server.name).map_err(|error| store_failure(&error))
+}
+
+/// Returns the server that a command names, without its command.
+fn named(text: &str, host: &Host, out: &Out) -> Result<McpServer, Failure> {
+    let (owner, name) = match text.rsplit_once('/') {
+        None => (McpOwner::User, wrapped_name(text)?),
+        Some((id, server)) => {
+            let (key, _) = select::on_disk(id, &[], &DiscoveryOptions::default(), host, out)?;
+            (McpOwner::Plugin(key), server)
+        }
+    };
+    Ok(McpServer { owner, name: name.to_owned(), shown: shared::quoted(text), command: Vec::new() })
+}
+
+/// Checks the name of a wrapped server. It is shown in errors of hosts, and a `/` would name a server of a plugin.
+fn wrapped_name(name: &str) -> Result<&str, Failure> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if (1..=64).contains(&name.len()) && !name.starts_with('-') && name.bytes().all(is_plain) {
+        return Ok(name);
+    }
+    Err(Failure::usage(format!("not a name of a server: {}", line(name)))
+        .help("use at most 64 letters, digits, `.`, `_` and `-`"))
+}
+
+fn accept(args: &McpAcceptArgs, host: &Host, out: &Out) -> Result<u8, Failure> {
+    let set: Digest = args.set.parse().map_err(|_not_a_digest| {
+        Failure::usage(format!("not a digest: {}", line(&args.set)))
+            .help("name it as `plugward mcp tools` prints it")
+    })?;
+    let settings = Settings::read(host)?;
+    let setup = OfferSetup::read(&settings, host)?;
+    let server = named(&args.server, host, out)?;
+    let (mut pins, texts) = (pins(host, out)?, texts(&server, host)?);
+    let mut judge = OfferJudge::new(server, &mut pins, texts, setup.rules()?);
+    match judge.accept(set).map_err(|error| failure(&error))? {
+        OfferAcceptance::Pinned => {
+            out.say(&format!("Pinned {set} for {}.", line(&args.server)));
+            Ok(0)
+        }
+        OfferAcceptance::Unknown => {
+            Err(Failure::refused(format!("no offer of {} with this digest", line(&args.server)))
+                .code("mcp/unknown-set")
+                .help(format!("review what it offers: plugward mcp tools {}", shared::quoted(&args.server))))
+        }
+        OfferAcceptance::Refused(findings) => {
+            Err(dangers(&args.server, &findings).help("use another version of the server"))
+        }
+    }
+}
+
+fn forget(args: &McpServerArgs, host: &Host, out: &Out) -> Result<u8, Failure> {
+    let McpServer { owner, name: server, .. } = named(&args.server, host, out)?;
+    let mut pins = pins(host, out)?;
+    let report = pins
+        .commit(vec![Change::McpForget { owner, server }], host::now()?)
+        .map_err(|error| shared::store_failure(&error))?;
+    if report.outcomes.contains(&ChangeOutcome::Done) {
+        out.say(&format!("Deleted the pins of {}.", line(&args.server)));
+        return Ok(0);
+    }
+    Err(Failure::usage(format!("{} is not pinned", line(&args.server))).code("pin/none"))
+}
+
+fn dangers(server: &str, findings: &[(String, plugward_loader::Finding)]) -> Failure {
+    let shown = findings.iter().map(|(label, one)| format!("{} ({})", line(label), one.rule));
+    Failure::exiting(6, format!("the scan of the offer of {} found a danger", line(server)))
+        .code("mcp/danger")
+        .note("findings", shown.collect::<Vec<_>>().join(", "))
+}
+
+fn store_failure(error: &OfferStoreError) -> Failure {
+    Failure::store(error.to_string())
+        .code(error.code())
+        .help("move the file away, and start the server again")
+}
+
+fn failure(error: &OfferFailure) -> Failure {
+    match error {
+        OfferFailure::Pins(failure) => shared::store_failure(failure),
+        OfferFailure::Texts(error) => store_failure(error),
+        other => Failure::internal(other.to_string()).code("mcp/not-pinned"),
+    }
+}

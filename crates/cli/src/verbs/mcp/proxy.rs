@@ -1,0 +1,142 @@
+//! `plugward mcp run`: passes lines between a host and a server whose offer passes.
+
+use std::io::{self, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+
+use plugward_loader::launch::LaunchError;
+use plugward_loader::protocol::{Offer, OfferCheck, ProxySession};
+use plugward_loader::{
+    OfferFailure, OfferJudge, OfferOutcome, ProxyEnd, ProxyHost, ProxyStop, SessionPipes, Severity,
+};
+
+use super::server::ServerStart;
+use super::{OfferSetup, dangers, failure, texts};
+use crate::args::McpRunArgs;
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::settings::Settings;
+use crate::{starts, stores};
+use plugward_loader::escape::line;
+
+pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failure> {
+    let settings = Settings::read(host)?;
+    let setup = OfferSetup::read(&settings, host)?;
+    let workflow = format!("mcp-run-{:08x}", u128::from_le_bytes(host::random()?) >> 96);
+    let mut stores = stores::to_write(host, &settings, Some(&workflow), out)?;
+    if let Some(failure) = stores.record.failure() {
+        return Err(starts::not_recorded(failure));
+    }
+    if let Some(failure) = stores.pins.failure() {
+        return Err(crate::verbs::shared::store_failure(&failure));
+    }
+    let start = match (&args.name, &args.server) {
+        (Some(name), _) => ServerStart::wrapped(name, &args.command)?,
+        (None, Some(server)) => ServerStart::of_plugin(server, &settings, &mut stores, host, out)?,
+        (None, None) => return Err(Failure::usage("no server is named")),
+    };
+    let texts = texts(&start.server, host)?;
+    let mut judge = OfferJudge::new(start.server.clone(), &mut stores.pins, texts, setup.rules()?);
+    let session = judge.session();
+    let (pipes, interrupt) = SessionPipes::new();
+    starts::interruptible(interrupt);
+    let (running, number) = start.start(&stores.record)?;
+    out.say(&format!(
+        "note: {} runs with your access to files, connections and processes",
+        line(&start.server.shown)
+    ));
+    let mut side = HostSide { judge: &mut judge, failed: None };
+    let end = pipes.proxy(running, session, io::stdin(), &host::moment, &mut side);
+    let failed = side.failed.take();
+    let outcome = judge.take_outcome();
+    let recorded = stores.record.launch_ended(number, end.program.as_ref().ok().copied());
+    let shown = start.server.shown.clone();
+    if let Err(error) = start.remove_copy() {
+        out.report(&Diagnostic::warning(format!("the private copy could not be removed: {error}")));
+    }
+    if let Some(error) = failed {
+        return Err(failure(&error));
+    }
+    let code = ended(end, outcome, &shown, out)?;
+    recorded.map_err(|failure| starts::not_recorded(&failure))?;
+    Ok(code)
+}
+
+/// Returns the exit code of a session.
+fn ended(end: ProxyEnd, outcome: Option<OfferOutcome>, server: &str, out: &Out) -> Result<u8, Failure> {
+    match end.stop {
+        ProxyStop::Withheld => Err(outcome.map_or_else(
+            || Failure::internal("an offer was withheld without a judgment"),
+            |outcome| withheld(&outcome, server),
+        )),
+        ProxyStop::Failed(error) => Err(starts::session_failure(&error)),
+        ProxyStop::Interrupted => Ok(130),
+        // A server that ignores the end of its input is ended, which is not its fault.
+        ProxyStop::Host => status(end.program).map(|code| if code > 128 { 0 } else { code }),
+        ProxyStop::Server => {
+            let code = status(end.program)?;
+            out.say(&format!("note: {} ended with exit code {code}", line(server)));
+            Ok(code)
+        }
+    }
+}
+
+fn status(program: Result<std::process::ExitStatus, LaunchError>) -> Result<u8, Failure> {
+    let status = program.map_err(|error| starts::launch_failure(&error))?;
+    let signal = || status.signal().map_or(1, |signal| signal.saturating_add(128));
+    Ok(u8::try_from(status.code().unwrap_or_else(signal)).unwrap_or(1))
+}
+
+/// Returns the failure for a withheld offer.
+pub(super) fn withheld(outcome: &OfferOutcome, server: &str) -> Failure {
+    let text = outcome.check.text(server).unwrap_or_default();
+    let text = text.split_once("; run: ").map_or(&*text, |(reason, _)| reason);
+    let is_suspicious = outcome.findings.iter().any(|(_, one)| one.severity == Severity::Warning);
+    let failure = match &outcome.check {
+        OfferCheck::Refused(_) => dangers(server, &outcome.findings),
+        OfferCheck::Ask(_) if is_suspicious => {
+            let shown = outcome.findings.iter().map(|(label, one)| format!("{} ({})", line(label), one.rule));
+            Failure::exiting(3, format!("{text}, and the scan found something suspicious"))
+                .code("mcp/suspicious")
+                .note("findings", shown.collect::<Vec<_>>().join(", "))
+        }
+        OfferCheck::Ask(_) => Failure::exiting(3, text).code("mcp/new"),
+        OfferCheck::Changed(_) | OfferCheck::Same | OfferCheck::Pinned => {
+            Failure::refused(text).code("mcp/changed")
+        }
+    };
+    failure.note("offer", outcome.set.to_string()).help(format!("review it: plugward mcp tools {server}"))
+}
+
+/// The host at standard input and output.
+struct HostSide<'j, 'a> {
+    judge: &'j mut OfferJudge<'a>,
+    failed: Option<OfferFailure>,
+}
+
+impl ProxyHost for HostSide<'_, '_> {
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(line.as_bytes())?;
+        stdout.write_all(b"\n")?;
+        stdout.flush()
+    }
+
+    fn judge(&mut self, session: &ProxySession, offer: &Offer, check: OfferCheck) -> OfferCheck {
+        self.judge.judge(session, offer, check).unwrap_or_else(|error| {
+            self.failed = Some(error);
+            OfferCheck::Changed(self.judge.pinned().diff(offer))
+        })
+    }
+
+    fn withheld(&mut self, session: &ProxySession, offer: &Offer, check: &OfferCheck) {
+        if let Err(error) = self.judge.withheld(session, offer, check) {
+            self.failed = Some(error);
+        }
+    }
+
+    fn errors(&mut self, bytes: &[u8]) {
+        Out::verbatim_error(bytes);
+    }
+}

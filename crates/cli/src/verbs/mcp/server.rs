@@ -1,0 +1,213 @@
+//! The program of an MCP server: a command of the user, or a server of a checked plugin in a private copy.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::launch::{LaunchSpec, Program, RunningProgram};
+use plugward_loader::manifest::{
+    CommandContext, Coverage, Dialect, SurfaceFact, SurfaceItem, SurfaceKind, judge_argv,
+};
+use plugward_loader::pinstore::McpOwner;
+use plugward_loader::{
+    CheckMode, Digest, Host as Sides, LoadedPlugin, McpServer, NoGrants, NoPerson, Outcome, PluginReport,
+    Record, SealedCopy, Stores, load, sha256_of,
+};
+
+use super::wrapped_name;
+use crate::args::DiscoveryOptions;
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::progress::Progress;
+use crate::settings::Settings;
+use crate::starts::{self, StartSubject};
+use crate::verbs::{select, shared};
+use plugward_loader::escape::line;
+
+/// A server that can start.
+pub(super) struct ServerStart {
+    pub(super) server: McpServer,
+    program: Utf8PathBuf,
+    argv: Vec<String>,
+    env: BTreeMap<String, String>,
+    coverage: Coverage,
+    copy: Option<(SealedCopy, Utf8PathBuf)>,
+}
+
+impl ServerStart {
+    /// Prepares a command of the user.
+    pub(super) fn wrapped(name: &str, command: &[String]) -> Result<Self, Failure> {
+        let name = wrapped_name(name)?.to_owned();
+        let server =
+            McpServer { owner: McpOwner::User, shown: name.clone(), name, command: command.to_vec() };
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let coverage = judge_argv(&words, &CommandContext::new(Dialect::Claude)).coverage();
+        let first = command.first().ok_or_else(|| Failure::usage("the command of the server is empty"))?;
+        if first.starts_with("http://") || first.starts_with("https://") {
+            return Err(remote(&server.name));
+        }
+        let program = program_of(first)?;
+        Ok(Self { server, program, argv: command.to_vec(), env: host::environment(), coverage, copy: None })
+    }
+
+    /// Checks a plugin as `check` does, and prepares one of its servers in a private copy.
+    pub(super) fn of_plugin(
+        shown: &str,
+        settings: &Settings,
+        stores: &mut Stores,
+        host: &Host,
+        out: &Out,
+    ) -> Result<Self, Failure> {
+        let (id, name) = shown.rsplit_once('/').unwrap_or(("", shown));
+        let loaded = checked(id, settings, stores, host, out)?;
+        let is_server = |item: &&SurfaceItem| item.kind() == SurfaceKind::McpServer && item.name() == name;
+        let item = loaded.surface().map(|(_, item)| item).find(is_server).ok_or_else(|| {
+            Failure::usage(format!("{} has no server {}", line(id), line(name)))
+                .help(format!("list its servers: plugward info {}", shared::quoted(id)))
+        })?;
+        let Some(first) = item.argv().first() else { return Err(remote(name)) };
+        let copies = host.state_dir()?.join("sealed");
+        let dir = host::own_directory(&copies)?;
+        let sealed =
+            loaded.seal_into(&dir).map_err(|error| Failure::internal(error.to_string()).code("launch/io"))?;
+        let root = host::real_path(&copies)?.join(sealed.path());
+        let mut start = Self {
+            server: McpServer {
+                owner: McpOwner::Plugin(loaded.key().clone()),
+                name: name.to_owned(),
+                shown: shared::quoted(shown),
+                command: item.argv().to_vec(),
+            },
+            program: Utf8PathBuf::new(),
+            argv: item.argv().iter().map(|word| expanded(word, &root)).collect(),
+            env: host::environment(),
+            coverage: item.coverage(),
+            copy: Some((sealed, root.clone())),
+        };
+        if let Some(SurfaceFact::Map(env)) = item.facts().get("env") {
+            start.env.extend(env.iter().map(|(name, value)| (name.clone(), expanded(value, &root))));
+        }
+        start.env.insert("CLAUDE_PLUGIN_ROOT".to_owned(), root.to_string());
+        let first = expanded(first, &root);
+        start.program = if first.starts_with('.') { root.join(first) } else { program_of(&first)? };
+        Ok(start)
+    }
+
+    /// Starts the program, and records the start.
+    pub(super) fn start(&self, record: &Record) -> Result<(RunningProgram, u64), Failure> {
+        let digest = digest(&self.program)?;
+        let path = self.program.as_str();
+        let is_copy = self.copy.as_ref().is_some_and(|(_, root)| self.program.starts_with(root));
+        let spec = LaunchSpec {
+            program: if is_copy { Program::Copy { path, reason: None } } else { Program::System { path } },
+            argv: self.argv.clone(),
+            directory: starts::directory()?,
+            env: self.env.clone().into_iter().collect(),
+        };
+        let plugin = match &self.server.owner {
+            McpOwner::Plugin(key) => format!("{key}/{}", self.server.name),
+            McpOwner::User => format!("mcp:{}", self.server.name),
+        };
+        let subject = StartSubject { plugin: &plugin, file: path, digest: &digest, coverage: self.coverage };
+        starts::start(&spec, &subject, record)
+    }
+
+    /// Removes the private copy.
+    pub(super) fn remove_copy(self) -> io::Result<()> {
+        self.copy.map_or(Ok(()), |(sealed, _)| sealed.remove())
+    }
+}
+
+/// Checks a plugin and pins it, as `check` does.
+fn checked(
+    id: &str,
+    settings: &Settings,
+    stores: &mut Stores,
+    host: &Host,
+    out: &Out,
+) -> Result<LoadedPlugin, Failure> {
+    let finding = DiscoveryOptions::default();
+    let (key, records) = select::on_disk(id, &[], &finding, host, out)?;
+    let mut options = shared::options(None, CheckMode::Commit, &finding, settings, host)?;
+    let roots = shared::roots_of(&key, &records)?;
+    options.installs = records;
+    shared::refuse_own_policy(&roots, &options, host, out)?;
+    let progress = Progress::new(out.live);
+    let mut sides = Sides { watch: &progress, person: &mut NoPerson, grants: &NoGrants };
+    let checked = load(&roots, stores, &mut options, &mut sides);
+    progress.done();
+    let exit = checked.report().exit;
+    let mut refused: Option<PluginReport> = None;
+    for outcome in checked.into_outcomes() {
+        match outcome {
+            Outcome::Load(loaded) if *loaded.key() == key => return Ok(loaded),
+            Outcome::Ask { report } | Outcome::Refuse { report } if report.key == key => {
+                refused = Some(report);
+            }
+            _ => {}
+        }
+    }
+    let Some(report) = refused else {
+        return Err(Failure::exiting(exit.max(2), format!("not a plugin: {}", line(id))));
+    };
+    for reason in report.reasons.iter().skip(1) {
+        out.report(&Diagnostic::warning(&*reason.message).code(&reason.code));
+    }
+    let Some(first) = report.reasons.first() else {
+        return Err(Failure::internal(format!("{} is refused without a reason", line(id))));
+    };
+    Err(Failure::exiting(exit, format!("{} does not load: {}", line(id), first.message))
+        .code(&first.code)
+        .help(format!("see the whole report: plugward explain {}", shared::quoted(id))))
+}
+
+fn remote(name: &str) -> Failure {
+    Failure::usage(format!("{} is a server by URL, whose lines do not pass through plugward", line(name)))
+        .code("mcp/remote")
+        .help("start a local server, or add the URL to the host without plugward")
+}
+
+/// Replaces the root variable of a plugin. Other variables are those of the environment, with their defaults.
+fn expanded(word: &str, root: &Utf8Path) -> String {
+    let mut out = String::new();
+    let mut rest = word;
+    while let Some((before, after)) = rest.split_once("${") {
+        out.push_str(before);
+        let Some((inside, after)) = after.split_once('}') else {
+            out.push_str("${");
+            rest = after;
+            continue;
+        };
+        let (name, default) =
+            inside.split_once(":-").map_or((inside, None), |(name, text)| (name, Some(text)));
+        let value = match name {
+            "CLAUDE_PLUGIN_ROOT" => Some(root.to_string()),
+            _ => host::named_variable(name).or_else(|| default.map(str::to_owned)),
+        };
+        // The host leaves an unset variable as it is, too.
+        out.push_str(&value.unwrap_or_else(|| format!("${{{inside}}}")));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+fn program_of(word: &str) -> Result<Utf8PathBuf, Failure> {
+    if !word.contains('/') {
+        return host::program(word);
+    }
+    Ok(Utf8Path::new(&starts::directory()?).join(word))
+}
+
+/// Returns the digest of the program that starts.
+fn digest(path: &Utf8Path) -> Result<Digest, Failure> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the digest is for the ledger; the user or the copy decides what runs"
+    )]
+    let opened = File::open(path).and_then(|file| sha256_of(&file));
+    opened.map_err(|error| Failure::internal(format!("cannot read {path}: {error}")).code("launch/exec"))
+}

@@ -1,0 +1,238 @@
+//! `plugward mcp tools`: shows what a server offers, next to what is pinned.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use plugward_loader::pinstore::McpOwner;
+use plugward_loader::protocol::{
+    ClientCapabilities, ItemState, NewItemRule, Offer, OfferCheck, ProxySession,
+};
+use plugward_loader::{
+    McpServer, OfferFailure, OfferJudge, OfferRules, OfferView, ProxyHost, ProxyStop, SessionPipes, Severity,
+    StoredOffer,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::server::ServerStart;
+use super::{OfferSetup, failure, named, store_failure, texts};
+use crate::args::{ListFormat, McpToolsArgs};
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::{Out, visible};
+use crate::settings::Settings;
+use crate::{json, starts, stores};
+use plugward_loader::escape::line;
+
+/// The characters of a description that a table shows.
+const SHOWN: usize = 72;
+
+#[derive(Serialize)]
+struct ToolsReport<'a> {
+    version: u32,
+    server: &'a str,
+    protocol: Option<String>,
+    state: &'static str,
+    set: String,
+    pinned: Option<String>,
+    items: Vec<ItemRow<'a>>,
+    missing: &'a [String],
+    findings: Vec<FindingRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct ItemRow<'a> {
+    kind: &'static str,
+    name: &'a str,
+    digest: String,
+    state: &'static str,
+    /// The changed members; null if the pinned text is not stored on this machine.
+    fields: Option<&'a [String]>,
+}
+
+#[derive(Serialize)]
+struct FindingRow<'a> {
+    rule: &'a str,
+    severity: &'static str,
+    item: &'a str,
+}
+
+pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let settings = Settings::read(host)?;
+    let setup = OfferSetup::read(&settings, host)?;
+    let server = named(&args.server, host, out)?;
+    let stored = texts(&server, host)?.read().map_err(|error| store_failure(&error))?;
+    let Some(last) = stored.last() else {
+        return Err(Failure::usage(format!("no offer of {} is stored", line(&args.server)))
+            .code("mcp/no-offer")
+            .help("start the server once through its host: plugward mcp run"));
+    };
+    // The server is not called, so nothing is pinned.
+    let rules = OfferRules { new: NewItemRule::Refuse, ..setup.rules()? };
+    let view = if args.saved {
+        let mut pins = super::pins(host, out)?;
+        let texts = texts(&server, host)?;
+        let offer = Offer::new(last.items.clone(), ClientCapabilities::default());
+        let offer = offer.map_err(|error| Failure::store(error.to_string()).code(error.code()))?;
+        let judge = OfferJudge::new(server, &mut pins, texts, rules);
+        judge.view(&offer).map_err(|error| failure(&error))?
+    } else {
+        started(&args.server, &server, last, rules, &settings, host, out)?
+    };
+    let has_danger = view.findings.iter().any(|(_, one)| one.severity == Severity::Danger);
+    let code = match view.state {
+        Some(ItemState::Changed | ItemState::Added) => 4,
+        Some(_) if has_danger => 6,
+        Some(_) => 3,
+        None => 0,
+    };
+    out.result(&match args.format {
+        ListFormat::Json => json::render(&report(args, &view, last))?,
+        ListFormat::Table => table(args, &view, code),
+    })?;
+    Ok(code)
+}
+
+/// Starts the server as the host did that got the last offer, and compares what it offers now.
+fn started(
+    shown: &str,
+    server: &McpServer,
+    last: &StoredOffer,
+    rules: OfferRules<'_>,
+    settings: &Settings,
+    host: &Host,
+    out: &Out,
+) -> Result<OfferView, Failure> {
+    let workflow = format!("mcp-tools-{:08x}", u128::from_le_bytes(host::random()?) >> 96);
+    let mut stores = stores::to_write(host, settings, Some(&workflow), out)?;
+    if let Some(failure) = stores.record.failure() {
+        return Err(starts::not_recorded(failure));
+    }
+    let start = match server.owner {
+        McpOwner::User => ServerStart::wrapped(&server.name, &last.command)?,
+        McpOwner::Plugin(_) => ServerStart::of_plugin(shown, settings, &mut stores, host, out)?,
+    };
+    let texts = texts(&start.server, host)?;
+    let judge = OfferJudge::new(start.server.clone(), &mut stores.pins, texts, rules);
+    let session = judge.session();
+    let (pipes, interrupt) = SessionPipes::new();
+    starts::interruptible(interrupt);
+    let (running, number) = start.start(&stores.record)?;
+    let input = io::Cursor::new(format!("{}\n", last.first).into_bytes());
+    let mut side = Reviewer { judge: &judge, result: None, answer: None };
+    let end = pipes.proxy(running, session, input, &host::moment, &mut side);
+    let (result, answer) = (side.result, side.answer);
+    let recorded = stores.record.launch_ended(number, end.program.as_ref().ok().copied());
+    start.remove_copy()?;
+    recorded.map_err(|failure| starts::not_recorded(&failure))?;
+    match (result, end.stop) {
+        (Some(result), _) => result.map_err(|error| failure(&error)),
+        (None, ProxyStop::Interrupted) => Err(Failure::exiting(130, "interrupted")),
+        (None, ProxyStop::Failed(error)) => Err(starts::session_failure(&error)),
+        (None, _) => Err(Failure::internal(format!("{} made no offer", line(shown)))
+            .code("mcp/eof")
+            .note("answer", answer.unwrap_or_else(|| "none".to_owned()))
+            .help("run the server by hand to see why it ends")),
+    }
+}
+
+/// A host that only wants to know the offer.
+struct Reviewer<'j, 'a> {
+    judge: &'j OfferJudge<'a>,
+    result: Option<Result<OfferView, OfferFailure>>,
+    answer: Option<String>,
+}
+
+impl ProxyHost for Reviewer<'_, '_> {
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        self.answer = Some(line.to_owned());
+        Ok(())
+    }
+
+    fn judge(&mut self, session: &ProxySession, offer: &Offer, _check: OfferCheck) -> OfferCheck {
+        if !offer.is_complete() {
+            return OfferCheck::Same;
+        }
+        let view = self.judge.view(offer).and_then(|view| {
+            if view.state.is_some() {
+                self.judge.keep_for_review(session, offer)?;
+            }
+            Ok(view)
+        });
+        self.result = Some(view);
+        // The session ends here.
+        OfferCheck::Refused(Vec::new())
+    }
+
+    fn withheld(&mut self, _session: &ProxySession, _offer: &Offer, _check: &OfferCheck) {}
+
+    fn errors(&mut self, bytes: &[u8]) {
+        Out::verbatim_error(bytes);
+    }
+}
+
+fn state(state: Option<ItemState>) -> &'static str {
+    state.map_or("same", ItemState::as_str)
+}
+
+fn report<'a>(args: &'a McpToolsArgs, view: &'a OfferView, last: &StoredOffer) -> ToolsReport<'a> {
+    let first: Option<Value> = serde_json::from_str(&last.first).ok();
+    let protocol =
+        first.and_then(|first| Some(first.pointer("/params/protocolVersion")?.as_str()?.to_owned()));
+    let item = |one: &'a plugward_loader::ViewedItem| ItemRow {
+        kind: one.item.kind().as_str(),
+        name: one.item.name(),
+        digest: one.item.digest().to_string(),
+        state: state(one.state),
+        fields: one.fields.as_deref(),
+    };
+    let finding = |(label, one): &'a (String, plugward_loader::Finding)| FindingRow {
+        rule: one.rule.as_str(),
+        severity: one.severity.as_str(),
+        item: label,
+    };
+    ToolsReport {
+        version: 1,
+        server: &args.server,
+        protocol,
+        state: state(view.state),
+        set: view.set.to_string(),
+        pinned: view.pinned.map(|set| set.to_string()),
+        items: view.items.iter().map(item).collect(),
+        missing: &view.missing,
+        findings: view.findings.iter().map(finding).collect(),
+    }
+}
+
+fn table(args: &McpToolsArgs, view: &OfferView, code: u8) -> String {
+    let mut text = String::new();
+    let mut findings: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (label, one) in &view.findings {
+        findings.entry(label).or_default().push(format!("    {}: {}\n", one.rule, line(&one.snippet)));
+    }
+    for one in &view.items {
+        let label = one.item.label();
+        let described = one.item.json().get("description").and_then(Value::as_str);
+        let described = described.or_else(|| one.item.json().as_str()).unwrap_or_default();
+        let short: String = described.chars().take(SHOWN).collect();
+        text.push_str(&format!("{:<8} {}  {}\n", state(one.state), line(&label), line(&short)));
+        match &one.fields {
+            Some(fields) if fields.is_empty() => {}
+            Some(fields) => text.push_str(&format!("    changed: {}\n", line(&fields.join(", ")))),
+            None => text.push_str("    changed; the pinned text is not stored on this machine\n"),
+        }
+        if one.state.is_some() {
+            let whole = visible(&format!("{:#}", one.item.json()));
+            whole.lines().for_each(|row| text.push_str(&format!("    {row}\n")));
+        }
+        findings.remove(&*label).into_iter().flatten().for_each(|row| text.push_str(&row));
+    }
+    for label in &view.missing {
+        text.push_str(&format!("missing  {}\n", line(label)));
+    }
+    if matches!(code, 3 | 4) {
+        let server = crate::verbs::shared::quoted(&args.server);
+        text.push_str(&format!("\nto pin this offer: plugward mcp accept {server} --set {}\n", view.set));
+    }
+    text
+}
