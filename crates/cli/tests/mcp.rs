@@ -461,6 +461,28 @@ fn a_rewrite_after_the_start_does_not_change_what_runs() {
 }
 
 #[test]
+fn a_server_starts_in_the_directory_that_was_judged() {
+    let machine = Machine::new();
+    importing_plugin(&machine);
+    let place = machine.0.path("place");
+    let place = place.to_str().unwrap();
+    let starts_in = |cwd: &str| {
+        let servers = json!({ "mcpServers": { "db": { "command": "python3", "args": ["./server.py", place], "cwd": cwd } } });
+        machine.0.write("plugins/demo/.mcp.json", &servers.to_string());
+        let _is_new = machine.plugward(&["forget", "plugins/demo"]);
+        shown(&machine.piped(&["mcp", "run", "plugins/demo/db"], &host_lines(&json!({}))))
+    };
+    // The caller's directory has a file of the same name.
+    machine.0.write("server.py", "raise SystemExit(9)\n");
+    let (exit, text) = starts_in("${CLAUDE_PLUGIN_ROOT}");
+    assert_eq!(exit, 0, "{text}");
+    for outside in ["/tmp", "${CLAUDE_PLUGIN_ROOT}/..", "."] {
+        let (exit, text) = starts_in(outside);
+        assert!(exit != 0 && exit != 9, "{outside}: {exit} {text}");
+    }
+}
+
+#[test]
 fn a_check_judges_a_wrapped_server_as_its_command() {
     let findings = |server: &Value| {
         let machine = Machine::new();

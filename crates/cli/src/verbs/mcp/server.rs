@@ -7,7 +7,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::launch::{LaunchSpec, Program, RunningProgram};
 use plugward_loader::manifest::{
-    CommandContext, Coverage, Dialect, SurfaceFact, SurfaceItem, SurfaceKind, judge_argv,
+    CommandContext, Coverage, Dialect, RelativeBase, SurfaceFact, SurfaceItem, SurfaceKind, judge_argv,
 };
 use plugward_loader::pinstore::McpOwner;
 use plugward_loader::{
@@ -31,6 +31,8 @@ use plugward_loader::escape::line;
 pub(super) struct ServerStart {
     pub(super) server: McpServer,
     program: Utf8PathBuf,
+    /// The directory inside the private copy in which the server starts, or `None` for that of the caller.
+    directory: Option<Utf8PathBuf>,
     argv: Vec<String>,
     env: BTreeMap<String, String>,
     coverage: Coverage,
@@ -50,7 +52,8 @@ impl ServerStart {
             return Err(remote(&server.name));
         }
         let program = program_of(first)?;
-        Ok(Self { server, program, argv: command.to_vec(), env: host::environment(), coverage, copy: None })
+        let (argv, env) = (command.to_vec(), host::environment());
+        Ok(Self { server, program, directory: None, argv, env, coverage, copy: None })
     }
 
     /// Checks a plugin as `check` does, and prepares one of its servers in a private copy.
@@ -64,7 +67,8 @@ impl ServerStart {
         let (id, name) = shown.rsplit_once('/').unwrap_or(("", shown));
         let loaded = checked(id, settings, stores, host, out)?;
         let is_server = |item: &&SurfaceItem| item.kind() == SurfaceKind::McpServer && item.name() == name;
-        let item = loaded.surface().map(|(_, item)| item).find(is_server).ok_or_else(|| {
+        let found = loaded.surface().find(|(_, item)| is_server(item));
+        let (dialect, item) = found.ok_or_else(|| {
             Failure::usage(format!("{} has no server {}", line(id), line(name)))
                 .help(format!("list its servers: plugward info {}", shared::quoted(id)))
         })?;
@@ -74,6 +78,13 @@ impl ServerStart {
         let sealed =
             loaded.seal_into(&dir).map_err(|error| Failure::internal(error.to_string()).code("launch/io"))?;
         let root = host::real_path(&copies)?.join(sealed.path());
+        let directory = match directory_of(dialect, item, &root) {
+            Ok(directory) => directory,
+            Err(failure) => {
+                sealed.remove()?;
+                return Err(failure);
+            }
+        };
         let mut start = Self {
             server: McpServer {
                 owner: McpOwner::Plugin(loaded.key().clone()),
@@ -82,6 +93,7 @@ impl ServerStart {
                 command: item.argv().to_vec(),
             },
             program: Utf8PathBuf::new(),
+            directory: Some(directory.clone()).filter(|directory| directory.starts_with(&root)),
             argv: item.argv().iter().map(|word| expanded(word, &root)).collect(),
             env: host::environment(),
             coverage: item.coverage(),
@@ -92,7 +104,7 @@ impl ServerStart {
         }
         start.env.insert("CLAUDE_PLUGIN_ROOT".to_owned(), root.to_string());
         let first = expanded(first, &root);
-        start.program = if first.starts_with('.') { root.join(first) } else { program_of(&first)? };
+        start.program = if first.contains('/') { directory.join(&first) } else { host::program(&first)? };
         Ok(start)
     }
 
@@ -104,7 +116,7 @@ impl ServerStart {
         let spec = LaunchSpec {
             program: if is_copy { Program::Copy { path, reason: None } } else { Program::System { path } },
             argv: self.argv.clone(),
-            directory: starts::directory()?,
+            directory: self.directory.as_ref().map_or_else(starts::directory, |path| Ok(path.to_string()))?,
             env: self.env.clone().into_iter().collect(),
         };
         let plugin = match &self.server.owner {
@@ -200,6 +212,23 @@ fn program_of(word: &str) -> Result<Utf8PathBuf, Failure> {
         return host::program(word);
     }
     Ok(Utf8Path::new(&starts::directory()?).join(word))
+}
+
+/// Returns the directory in which a server starts. It is the one from which the check read its relative paths: a plugin
+/// that was judged inside its own root must not run a file of the caller's directory.
+fn directory_of(dialect: Dialect, item: &SurfaceItem, root: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    let is_rooted = dialect.relative_base() == RelativeBase::Root;
+    let Some(SurfaceFact::Text(cwd)) = item.facts().get("cwd") else {
+        return Ok(if is_rooted { root.to_owned() } else { starts::directory()?.into() });
+    };
+    let path = root.join(expanded(cwd, root));
+    let is_inside = path.starts_with(root) && path.components().all(|part| part.as_str() != "..");
+    if is_inside && (is_rooted || cwd.starts_with("${")) {
+        return Ok(path);
+    }
+    Err(Failure::usage(format!("the server starts in {}, outside of its plugin", line(cwd))).help(
+        "let your host start it, with `plugward mcp run --name NAME -- COMMAND` in the host's settings",
+    ))
 }
 
 /// Returns the digest of the program that starts.
