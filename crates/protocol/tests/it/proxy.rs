@@ -203,7 +203,7 @@ fn banners_and_doubled_keys_are_dropped_and_batches_refused() {
     for line in [
         "Server running on stdio",
         "[info] ready",
-        r#"{"jsonrpc":"2.0","id":1,"id":1,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":9,"id":9,"result":{}}"#,
         "{}",
         "1",
     ] {
@@ -230,6 +230,11 @@ fn an_answer_that_cannot_be_read_is_an_error_for_its_request() {
     let expected = error(1, -32603, "plugward: the key `content` occurs twice in one object");
     assert_eq!(to_host(&steps), [expected]);
     assert!(rig.session.from_server(line.as_bytes(), rig.now).is_empty());
+    // The last of two ids names the request.
+    rig.host(&call(2, "a"));
+    let line = br#"{"jsonrpc":"2.0","id":1,"id":2,"result":{}}"#;
+    let steps = rig.session.from_server(line, rig.now);
+    assert_eq!(to_host(&steps), [error(2, -32603, "plugward: the key `id` occurs twice in one object")]);
 
     let mut rig = fresh();
     rig.initialize(&json!({}), &json!({ "tools": {} }));
