@@ -169,6 +169,28 @@ fn a_new_offer_is_pinned_and_passes_again() {
 }
 
 #[test]
+fn a_review_starts_the_command_where_the_host_did() {
+    let machine = Machine::new();
+    assert_eq!(code(&machine.run()), 0);
+    machine.0.write("other/server.py", "raise SystemExit(9)\n");
+    let review = |args: &[&str]| {
+        let mut command = machine.command(args);
+        shown(&command.current_dir(machine.0.path("other")).output().unwrap())
+    };
+    let (exit, text) = review(&["mcp", "tools", "fs"]);
+    assert_eq!(exit, 0, "{text}");
+    assert!(text.contains("command  python3 server.py place\n"), "{text}");
+}
+
+#[test]
+fn a_server_that_does_not_read_is_ended() {
+    let machine = Machine::new();
+    machine.0.write("server.py", "import sys\nwhile True:\n    sys.stdout.write('[]\\n' * 1000)\n");
+    let (exit, text) = shown(&machine.run());
+    assert!(exit == 1 && text.contains("does not read"), "{exit} {text}");
+}
+
+#[test]
 fn a_changed_or_added_item_is_withheld_until_it_is_accepted() {
     let machine = Machine::new();
     assert_eq!(code(&machine.run()), 0);

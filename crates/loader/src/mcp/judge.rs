@@ -31,6 +31,8 @@ pub struct McpServer {
     pub shown: String,
     /// The command that starts it, without private paths.
     pub command: Vec<String>,
+    /// The directory in which the command of a user starts; empty for a server of a plugin.
+    pub directory: String,
 }
 
 /// The rules for new items.
@@ -307,6 +309,7 @@ impl<'a> OfferJudge<'a> {
             capabilities: offer.client().names(),
             items: offer.items().to_vec(),
             command: self.server.command.clone(),
+            directory: self.server.directory.clone(),
             is_withheld: true,
         }
     }

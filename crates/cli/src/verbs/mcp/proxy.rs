@@ -32,7 +32,7 @@ pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failu
         return Err(crate::verbs::shared::store_failure(&failure));
     }
     let start = match (&args.name, &args.server) {
-        (Some(name), _) => ServerStart::wrapped(name, &args.command)?,
+        (Some(name), _) => ServerStart::wrapped(name, &args.command, &starts::directory()?)?,
         (None, Some(server)) => ServerStart::of_plugin(server, &settings, &mut stores, host, out)?,
         (None, None) => return Err(Failure::usage("no server is named")),
     };

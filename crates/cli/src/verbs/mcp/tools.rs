@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::server::ServerStart;
+use super::wrap::{firewall, masked};
 use super::{OfferSetup, failure, named, store_failure, texts};
 use crate::args::{ListFormat, McpToolsArgs};
 use crate::failure::Failure;
@@ -31,6 +32,8 @@ const SHOWN: usize = 72;
 struct ToolsReport<'a> {
     version: u32,
     server: &'a str,
+    /// The command that made the offer, without what looks like a secret.
+    command: Vec<String>,
     protocol: Option<String>,
     state: &'static str,
     set: String,
@@ -86,9 +89,12 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
         Some(_) => 3,
         None => 0,
     };
+    let command = masked(&last.command, &firewall()?);
     out.result(&match args.format {
-        ListFormat::Json => json::render(&report(args, &view, last))?,
-        ListFormat::Table => table(args, &view, code),
+        ListFormat::Json => json::render(&report(args, &view, last, command))?,
+        ListFormat::Table => {
+            format!("command  {}\n{}", line(&command.join(" ")), table(args, &view, code))
+        }
     })?;
     Ok(code)
 }
@@ -109,7 +115,7 @@ fn started(
         return Err(starts::not_recorded(failure));
     }
     let start = match server.owner {
-        McpOwner::User => ServerStart::wrapped(&server.name, &last.command)?,
+        McpOwner::User => ServerStart::wrapped(&server.name, &last.command, &last.directory)?,
         McpOwner::Plugin(_) => ServerStart::of_plugin(shown, settings, &mut stores, host, out)?,
     };
     let texts = texts(&start.server, host)?;
@@ -175,7 +181,12 @@ fn state(state: Option<ItemState>) -> &'static str {
     state.map_or("same", ItemState::as_str)
 }
 
-fn report<'a>(args: &'a McpToolsArgs, view: &'a OfferView, last: &StoredOffer) -> ToolsReport<'a> {
+fn report<'a>(
+    args: &'a McpToolsArgs,
+    view: &'a OfferView,
+    last: &StoredOffer,
+    command: Vec<String>,
+) -> ToolsReport<'a> {
     let first: Option<Value> = serde_json::from_str(&last.first).ok();
     let protocol =
         first.and_then(|first| Some(first.pointer("/params/protocolVersion")?.as_str()?.to_owned()));
@@ -194,6 +205,7 @@ fn report<'a>(args: &'a McpToolsArgs, view: &'a OfferView, last: &StoredOffer) -
     ToolsReport {
         version: 1,
         server: &args.server,
+        command,
         protocol,
         state: state(view.state),
         set: view.set.to_string(),

@@ -25,8 +25,7 @@ pub(super) fn run(args: &McpWrapArgs, host: &Host, out: &mut Out) -> Result<u8, 
     let finding = DiscoveryOptions::default();
     let records = target.records.clone();
     let looked = shared::look_at(&target.roots, records, None, ByteRetention::Nothing, &finding, host, out)?;
-    let firewall = Firewall::new(RuleSelection::all(), RedactSettings::reference())
-        .map_err(|error| Failure::internal(format!("make the rules: {error}")).code(error.code()))?;
+    let firewall = firewall()?;
     let mut text = String::new();
     for row in &looked.report.plugins {
         let installs =
@@ -47,6 +46,12 @@ pub(super) fn run(args: &McpWrapArgs, host: &Host, out: &mut Out) -> Result<u8, 
     }
     out.result(&text)?;
     Ok(0)
+}
+
+/// Returns the rules that find secrets in arguments.
+pub(super) fn firewall() -> Result<Firewall, Failure> {
+    Firewall::new(RuleSelection::all(), RedactSettings::reference())
+        .map_err(|error| Failure::internal(format!("make the rules: {error}")).code(error.code()))
 }
 
 fn is_wrapped(item: &SurfaceItem) -> bool {
@@ -125,7 +130,7 @@ fn quoted(word: &str) -> String {
 
 /// Returns arguments without what looks like a secret: a match of the redaction rules, or the value of an option with such a
 /// name.
-fn masked(argv: &[String], firewall: &Firewall) -> Vec<String> {
+pub(super) fn masked(argv: &[String], firewall: &Firewall) -> Vec<String> {
     let names_secret = |option: &str| {
         let option = option.to_ascii_lowercase();
         option.starts_with('-')
