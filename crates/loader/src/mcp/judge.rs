@@ -183,7 +183,7 @@ impl<'a> OfferJudge<'a> {
         offer: &Offer,
         check: OfferCheck,
     ) -> Result<OfferCheck, OfferFailure> {
-        let first = session.first_request().unwrap_or_default();
+        let first = first_request(session)?;
         if check == OfferCheck::Same {
             return self.same(first, offer);
         }
@@ -292,7 +292,7 @@ impl<'a> OfferJudge<'a> {
         let items = others.chain(offer.items()).cloned().collect();
         let whole = Offer::new(items, offer.client().clone())?;
         let findings = self.scan(offer, &self.pinned().diff(offer))?;
-        self.keep_withheld(session.first_request().unwrap_or_default(), &whole)?;
+        self.keep_withheld(first_request(session)?, &whole)?;
         self.outcome = Some(OfferOutcome { check: check.clone(), set: whole.set_digest(), findings });
         Ok(())
     }
@@ -336,7 +336,9 @@ impl<'a> OfferJudge<'a> {
         let report = plugward_scanner::scan(self.rules.scan, &ScanOptions::new(Profile::General), &entries)?;
         let labels: BTreeMap<&str, &str> =
             texts.iter().map(|(path, label, _)| (path.as_str(), label.as_str())).collect();
-        let label = |one: &Finding| labels.get(one.path.as_str()).copied().unwrap_or_default().to_owned();
+        let label = |one: &Finding| {
+            labels.get(one.path.as_str()).map_or_else(|| one.path.clone(), ToString::to_string)
+        };
         Ok(report.findings().iter().map(|one| (label(one), one.clone())).collect())
     }
 
@@ -380,7 +382,7 @@ impl<'a> OfferJudge<'a> {
     /// # Errors
     /// [`OfferFailure`] if it cannot be stored.
     pub fn keep_for_review(&self, session: &ProxySession, offer: &Offer) -> Result<(), OfferFailure> {
-        self.keep_withheld(session.first_request().unwrap_or_default(), offer)
+        self.keep_withheld(first_request(session)?, offer)
     }
 
     /// Pins the stored offer with a digest, unless the scan finds dangers in it.
@@ -413,6 +415,11 @@ impl<'a> OfferJudge<'a> {
         }
         Err(OfferFailure::NotPinned("other processes change the pins of the server"))
     }
+}
+
+/// Returns the request with which a later review starts the server again.
+fn first_request(session: &ProxySession) -> Result<&str, OfferFailure> {
+    session.first_request().ok_or(OfferFailure::NotPinned("the host made no request"))
 }
 
 fn pin_of(set: Digest, key: Digest, capabilities: BTreeSet<String>, items: &[Item]) -> McpPin {
