@@ -192,13 +192,15 @@ impl<'a> OfferJudge<'a> {
         let has = |severity| findings.iter().any(|(_, one)| one.severity == severity);
         let is_asked = has(Severity::Warning) && self.rules.ask == ScanAsk::Ask;
         let check = match check {
-            OfferCheck::Pinned | OfferCheck::Ask(_) if has(Severity::Danger) => OfferCheck::Refused(
-                findings
-                    .iter()
-                    .map(|(_, one)| one.clone())
-                    .filter(|one| one.severity == Severity::Danger)
-                    .collect(),
-            ),
+            OfferCheck::Pinned | OfferCheck::Ask(_) | OfferCheck::Changed(_) if has(Severity::Danger) => {
+                OfferCheck::Refused(
+                    findings
+                        .iter()
+                        .map(|(_, one)| one.clone())
+                        .filter(|one| one.severity == Severity::Danger)
+                        .collect(),
+                )
+            }
             OfferCheck::Pinned if is_asked => OfferCheck::Ask(diff),
             OfferCheck::Pinned => self.enroll(first, offer)?,
             check => check,

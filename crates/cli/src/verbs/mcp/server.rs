@@ -70,7 +70,10 @@ impl ServerStart {
         host: &Host,
         out: &Out,
     ) -> Result<Self, Failure> {
-        let (id, name) = shown.rsplit_once('/').unwrap_or(("", shown));
+        let Some((id, name)) = shown.rsplit_once('/') else {
+            let help = "for a command, run: plugward mcp run --name NAME -- COMMAND";
+            return Err(Failure::usage(format!("{} is not ID/SERVER", line(shown))).help(help));
+        };
         let loaded = checked(id, settings, stores, host, out)?;
         let is_server = |item: &&SurfaceItem| item.kind() == SurfaceKind::McpServer && item.name() == name;
         let found = loaded.surface().find(|(_, item)| is_server(item));

@@ -68,7 +68,7 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
     let Some(last) = stored.last() else {
         return Err(Failure::usage(format!("no offer of {} is stored", line(&args.server)))
             .code("mcp/no-offer")
-            .help("start the server once through its host: plugward mcp run"));
+            .help(format!("start it once: {}", start_of(&server))));
     };
     // The server is not called, so nothing is pinned.
     let rules = OfferRules { new: NewItemRule::Refuse, ..setup.rules()? };
@@ -84,8 +84,8 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
     };
     let has_danger = view.findings.iter().any(|(_, one)| one.severity == Severity::Danger);
     let code = match view.state {
-        Some(ItemState::Changed | ItemState::Added) => 4,
         Some(_) if has_danger => 6,
+        Some(ItemState::Changed | ItemState::Added) => 4,
         Some(_) => 3,
         None => 0,
     };
@@ -139,6 +139,14 @@ fn started(
             .code("mcp/eof")
             .note("answer", answer.unwrap_or_else(|| "none".to_owned()))
             .help("run the server by hand to see why it ends")),
+    }
+}
+
+/// Returns the command that starts a server.
+fn start_of(server: &McpServer) -> String {
+    match server.owner {
+        McpOwner::Plugin(_) => format!("plugward mcp run {}", server.shown),
+        McpOwner::User => format!("plugward mcp run --name {} -- COMMAND", server.shown),
     }
 }
 

@@ -1,11 +1,12 @@
 //! `plugward mcp wrap`: prints how to start the servers of hosts through plugward.
 
-use plugward_loader::installs::{Install, InstallLayer};
+use plugward_loader::installs::{Install, InstallLayer, InstallProblemKind};
 use plugward_loader::manifest::{SurfaceFact, SurfaceItem, SurfaceKind};
 use plugward_loader::redact::{Firewall, RuleSelection, Settings as RedactSettings};
-use plugward_loader::{ByteRetention, Digest, escape::line};
+use plugward_loader::{ByteRetention, Digest, Weight, escape::line};
 
 use crate::args::{DiscoveryOptions, HostOptions, McpWrapArgs};
+use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::Out;
@@ -41,11 +42,19 @@ pub(super) fn run(args: &McpWrapArgs, host: &Host, out: &mut Out) -> Result<u8, 
             });
         }
     }
-    if text.is_empty() {
-        out.say("note: no local server to wrap was found");
+    let mut code = 0;
+    for problem in target.inventories.iter().flat_map(|one| &one.problems) {
+        if problem.kind == InstallProblemKind::Unreadable {
+            let what = format!("{}: {}", problem.record.file, problem.message);
+            out.report(&Diagnostic::warning(what).code(problem.kind.code()));
+            code = Weight::Store.exit();
+        }
+    }
+    if text.is_empty() && code == 0 {
+        out.say("note: no local server that is not wrapped was found");
     }
     out.result(&text)?;
-    Ok(0)
+    Ok(code)
 }
 
 /// Returns the rules that find secrets in arguments.
