@@ -650,6 +650,26 @@ fn an_expensive_audit_is_confirmed_at_a_terminal() {
 }
 
 #[test]
+fn a_review_asks_the_model_on_request() {
+    let home = word_count();
+    let server = Server::start(|canaries| ModelScript::Text(reply("MEDIUM", canaries)));
+    set(&home, &server, "");
+    assert_eq!(exit(&home, &["check", "plugins"]), 0);
+    home.write("plugins/word-count/words.js", &WORDS.replace("split(' ')", "split(/ +/)"));
+    let (exit, result, text) = terminal::at_a_terminal(&home, &["review", "plugins"], "aud\naudit\na\n");
+    // A shortened answer is none: the text of the plugin leaves this machine only on the whole word.
+    assert_eq!((exit, server.requests().len()), (0, 1), "{result}{text}");
+    let asked: Vec<&str> = text.split("Accept this version?").collect();
+    assert!(result.contains("risk MEDIUM") && asked.len() == 4, "{result}{text}");
+    assert!(asked[2].contains("MEDIUM"), "the next screen shows the audit: {text}");
+    // Without a model, the question stays.
+    home.write("config/config.toml", "");
+    home.write("plugins/word-count/words.js", WORDS);
+    let (exit, result, text) = terminal::at_a_terminal(&home, &["review", "plugins"], "audit\nq\n");
+    assert!(exit == 4 && text.contains("audit/no-model"), "{result}{text}");
+}
+
+#[test]
 fn an_update_sends_the_difference_to_the_last_full_audit() {
     let home = word_count();
     for number in 0..8 {
