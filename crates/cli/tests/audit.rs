@@ -4,6 +4,7 @@
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::indexing_slicing,
+    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "tests start the program, make directories, and stop if they cannot set up"
 )]
@@ -647,6 +648,64 @@ fn an_expensive_audit_is_confirmed_at_a_terminal() {
     assert!(server.requests().is_empty());
     let (exit, _, text) = terminal::at_a_terminal(&home, &["audit", P], "y\n");
     assert_eq!((exit, server.requests().len()), (0, 1), "{text}");
+}
+
+/// A model server that `cargo xtask peers model` has installed, as a child process.
+struct RealModel {
+    child: std::process::Child,
+    url: String,
+}
+
+impl RealModel {
+    /// Starts the server, or returns the reason why it cannot be used.
+    fn start() -> Result<Self, &'static str> {
+        if std::env::var_os("PLUGWARD_TEST_MODEL").is_none() {
+            return Err("PLUGWARD_TEST_MODEL is not set");
+        }
+        let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/model");
+        if !std::path::Path::new(packages).join("xllamacpp").exists() {
+            return Err("`cargo xtask peers model` has not run");
+        }
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/server.py");
+        let mut python = std::process::Command::new("python3");
+        python.arg(script).arg(packages).arg(port.to_string());
+        python.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = python.stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+        assert_eq!(line, "ready\n", "the model server did not start");
+        Ok(Self { child, url: format!("http://127.0.0.1:{port}/v1") })
+    }
+}
+
+impl Drop for RealModel {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ended = self.child.kill().and_then(|()| self.child.wait());
+    }
+}
+
+#[test]
+fn a_real_model_that_is_too_small_never_clears_a_plugin() {
+    let model = match RealModel::start() {
+        Ok(model) => model,
+        Err(reason) => {
+            eprintln!("skipped: {reason}");
+            return;
+        }
+    };
+    let home = word_count();
+    let settings =
+        "[audit]\nclient = \"openai\"\nmodel = \"smollm2\"\nmax_tokens = 300\ntimeout_secs = 1800\n";
+    home.write("config/config.toml", &format!("{settings}base_url = \"{}\"\n", model.url));
+    // A model of 135 million parameters neither reports both canaries nor writes the object that was asked for.
+    let audit = audit(&home, &[P]);
+    let audit = &audit["audit"];
+    eprintln!("risk {}, canaries {}, floors {}", audit["risk"], audit["canary"], audit["floors"]);
+    assert!(matches!(audit["risk"].as_str(), Some("HIGH" | "CRITICAL")), "{audit}");
+    assert_ne!(audit["canary"], json!("ok"), "{audit}");
 }
 
 #[test]
