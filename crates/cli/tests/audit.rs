@@ -4,7 +4,6 @@
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::indexing_slicing,
-    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "tests start the program, make directories, and stop if they cannot set up"
 )]
