@@ -111,8 +111,21 @@ fn without_a_client_nothing_is_audited() {
     );
     let text = out(&home, &["audit", P, "--static"]);
     assert!(text.starts_with("plugins/word-count 1.2.0: risk LOW, approve with conditions\n"), "{text}");
-    assert!(text.ends_with("  plugward approve plugins/word-count --static\n"), "{text}");
+    assert!(text.contains("  plugward approve plugins/word-count --static \\\n  --tree pt1:"), "{text}");
     assert_eq!(exit(&home, &["audit", P, "--static"]), 0);
+}
+
+#[test]
+fn the_printed_command_approves_what_was_scanned() {
+    let home = word_count();
+    let shown = out(&home, &["audit", P, "--static"]);
+    let (_, line) = shown.split_once("To approve this version:\n").unwrap();
+    let line = line.replace("\\\n", " ");
+    let args: Vec<&str> = line.split_whitespace().skip(1).collect();
+    home.write("plugins/word-count/words.js", &format!("{WORDS}// later\n"));
+    assert_eq!(exit(&home, &args), 4, "{args:?}");
+    home.write("plugins/word-count/words.js", WORDS);
+    assert_eq!(exit(&home, &args), 0, "{args:?}");
 }
 
 #[test]

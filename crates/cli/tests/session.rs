@@ -167,6 +167,13 @@ fn dropped_in_directory() {
     // A plugin that cannot be digested is named, with the reason.
     std::os::unix::fs::symlink("/etc/passwd", home.path("plugins/late/link")).unwrap();
     assert!(text(&session.send("list")["message"]).starts_with("cannot be read: late (tree/"));
+    let stopped = session.send("enable late");
+    assert!(text(&stopped["code"]).starts_with("tree/") && stopped["ok"] == json!(false), "{stopped}");
+    // So is one without a usable manifest, by the name of its directory.
+    home.write("plugins/broken/plugin.json", "{");
+    let stopped = session.send("info broken");
+    assert_eq!(text(&stopped["code"]), "manifest/syntax", "{stopped}");
+    assert_eq!(text(&session.send("info borken")["code"]), "session/plugin");
     // The enabled plugin keeps its checked contents, and says so.
     home.write("plugins/word-count/index.js", "export const a = 2;\n");
     let stale = session.send("info word-count");
@@ -268,6 +275,7 @@ fn bad_lines_are_answered() {
     let mut session = Session::start(&home, &[]);
     let unknown = session.send("enabel word-count");
     assert_eq!((text(&unknown["code"]), text(&unknown["did_you_mean"])), ("session/command", "enable"));
+    assert!(text(&unknown["message"]).ends_with("messages, dirty, register"), "{unknown}");
     let unknown = session.send("info word-cuont");
     assert_eq!((text(&unknown["code"]), text(&unknown["did_you_mean"])), ("session/plugin", "word-count"));
     assert_eq!(text(&session.send("enable")["code"]), "session/command");
