@@ -57,7 +57,8 @@ pub(crate) fn write(text: String) -> io::Result<()> {
     loop {
         match writer.results.recv_timeout(TICK) {
             Ok(result) => return result,
-            Err(RecvTimeoutError::Timeout) if INTERRUPTED.get().is_none_or(|at| at.elapsed() < LAST_WRITE) => {}
+            Err(RecvTimeoutError::Timeout)
+                if INTERRUPTED.get().is_none_or(|at| at.elapsed() < LAST_WRITE) => {}
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Err(gone()),
         }
     }

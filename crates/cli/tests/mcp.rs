@@ -592,7 +592,10 @@ fn wrap_prints_commands_without_secrets() {
     assert!(text.contains("…") && !text.contains("hunter2") && !text.contains(&key), "{text}");
     assert!(!text.contains("done") && !text.contains("x.example"), "{text}");
     assert!(text.contains("claude: far\n  not wrapped: it is a server by URL"), "{text}");
-    assert!(text.contains("claude: my server\n  not wrapped: rename it in ") && !text.contains("my.py"), "{text}");
+    assert!(
+        text.contains("claude: my server\n  not wrapped: rename it in ") && !text.contains("my.py"),
+        "{text}"
+    );
     assert!(text.contains("/srv/env.py\"]\n  edit the file: the server has environment variables"), "{text}");
     let (exit, here) = machine.plugward(&["mcp", "wrap", "--project", "home"]);
     assert!(exit == 0 && here.contains(add), "{exit} {here}");
@@ -735,7 +738,8 @@ fn tools_without_a_name_lists_the_servers() {
 fn an_offer_that_was_not_listed_to_its_end_is_not_accepted() {
     let machine = Machine::new();
     assert_eq!(code(&machine.run()), 0);
-    let page = r#"{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"add","inputSchema":{}}],"nextCursor":"n"}}"#;
+    let page =
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"add","inputSchema":{}}],"nextCursor":"n"}}"#;
     let server = SERVER.replace(
         "    if method in script",
         "    if method == 'tools/list' and 'plugward:' not in str(message['id']):\n                 script['raw'] = {'tools/list': [PAGE]}\n    if method in script",

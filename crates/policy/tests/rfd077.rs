@@ -117,7 +117,11 @@ fn checksum_algorithms() {
         let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
         let layer = SettingsLayer::assignments(Cli, "--cfg", &rows).unwrap();
         let checksum = TrustPolicy::new([Arc::new(layer)], []).command("a").checksum.unwrap();
-        assert_eq!((checksum.algorithm, checksum.value), (ChecksumAlgorithm::Sha1, digits.clone()), "{rows:?}");
+        assert_eq!(
+            (checksum.algorithm, checksum.value),
+            (ChecksumAlgorithm::Sha1, digits.clone()),
+            "{rows:?}"
+        );
     }
     for (rows, message) in [
         (vec![sha1.clone()], "missing field `value`"),

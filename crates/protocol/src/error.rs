@@ -187,7 +187,9 @@ impl ProtocolError {
     pub(crate) fn for_host(&self) -> String {
         let shown = match &self.kind {
             ProtocolErrorKind::Answer { method, .. } => format!("the answer to `{method}` cannot be used"),
-            ProtocolErrorKind::ServerLine { line, .. } => format!("line {line} of the server is not a message"),
+            ProtocolErrorKind::ServerLine { line, .. } => {
+                format!("line {line} of the server is not a message")
+            }
             ProtocolErrorKind::DuplicateKey { .. }
             | ProtocolErrorKind::Message { .. }
             | ProtocolErrorKind::DuplicateItem { .. }

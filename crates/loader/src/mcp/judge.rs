@@ -368,7 +368,8 @@ impl<'a> OfferJudge<'a> {
             let known: BTreeSet<Digest> = known.copied().collect();
             let old = texts.iter().flat_map(|offer| &offer.items);
             let mut old = old.filter(|old| old.kind() == item.kind() && known.contains(&old.digest()));
-            let old = old.next_back().filter(|_| state == Some(ItemState::Changed)).map(|old| old.json().clone());
+            let old =
+                old.next_back().filter(|_| state == Some(ItemState::Changed)).map(|old| old.json().clone());
             let fields = match state {
                 Some(ItemState::Changed) => old.as_ref().map(|old| changed(old, item.json())),
                 _ => Some(Vec::new()),

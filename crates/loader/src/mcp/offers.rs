@@ -142,7 +142,9 @@ impl OfferStore {
         let mut servers = Vec::new();
         for entry in dir.entries().map_err(|error| damaged("the directory", error.to_string()))? {
             let name = entry.map_err(|error| damaged("the directory", error.to_string()))?.file_name();
-            let Some(name) = name.to_str().filter(|name| name.ends_with(".json")) else { continue };
+            let Some(name) = name.to_str().filter(|name| name.strip_suffix(".json").is_some()) else {
+                continue;
+            };
             let Some(content) = StateFile::at(dir, name, CAP, owner, Backup::None)?.read()? else { continue };
             let file = OfferFile::read(content.bytes()).map_err(|fault| damaged(name, fault))?;
             let owner = match file.plugin.map(|key| key.parse()) {

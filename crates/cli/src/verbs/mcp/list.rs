@@ -66,9 +66,8 @@ pub(super) fn run(format: ListFormat, host: &Host, out: &mut Out) -> Result<u8, 
         out.say("note: no server was started through plugward; to see how: plugward mcp wrap");
         return Ok(0);
     }
-    let cells = |row: &ServerRow| {
-        vec![row.state.to_owned(), row.items.to_string(), line(&row.server).into_owned()]
-    };
+    let cells =
+        |row: &ServerRow| vec![row.state.to_owned(), row.items.to_string(), line(&row.server).into_owned()];
     let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
     out.result(&grid(&["STATE", "ITEMS", "SERVER"], &cells, out.width))?;
     Ok(0)

@@ -9,14 +9,14 @@ mod wrap;
 
 use std::sync::Arc;
 
-use plugward_loader::pinstore::{Change, ChangeOutcome, McpOwner, TrustMode};
 use plugward_loader::manifest::MAIN_FILES;
+use plugward_loader::pinstore::{Change, ChangeOutcome, McpOwner, TrustMode};
 use plugward_loader::policy::TrustPolicy;
 use plugward_loader::protocol::NewItemRule;
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    CheckMode, Digest, InstallRecords, McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferRules, OfferStore,
-    OfferStoreError, PinStore, PluginKey,
+    CheckMode, Digest, InstallRecords, McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferRules,
+    OfferStore, OfferStoreError, PinStore, PluginKey,
 };
 
 use crate::args::{DiscoveryOptions, McpAcceptArgs, McpServerArgs, McpVerb};
@@ -77,9 +77,7 @@ fn texts(server: &McpServer, host: &Host) -> Result<OfferStore, Failure> {
 fn named(text: &str, host: &Host, out: &Out) -> Result<McpServer, Failure> {
     let (owner, name) = match text.rsplit_once('/') {
         None => (McpOwner::User, wrapped_name(text)?),
-        Some((id, server)) => {
-            (McpOwner::Plugin(plugin(id, host, out)?.0), server)
-        }
+        Some((id, server)) => (McpOwner::Plugin(plugin(id, host, out)?.0), server),
     };
     Ok(McpServer {
         owner,
@@ -94,7 +92,11 @@ fn named(text: &str, host: &Host, out: &Out) -> Result<McpServer, Failure> {
 fn plugin(id: &str, host: &Host, out: &Out) -> Result<(PluginKey, Arc<InstallRecords>), Failure> {
     if let Some(path) = select::path_of(id)
         && path.is_dir()
-        && !MAIN_FILES.iter().map(|(_, file)| *file).chain([".mcp.json"]).any(|file| path.join(file).is_file())
+        && !MAIN_FILES
+            .iter()
+            .map(|(_, file)| *file)
+            .chain([".mcp.json"])
+            .any(|file| path.join(file).is_file())
     {
         let help = "name a wrapped server, or a server of a plugin as DIR/SERVER with the plugin's directory";
         return Err(Failure::usage(format!("not the directory of a plugin: {}", line(id))).help(help));

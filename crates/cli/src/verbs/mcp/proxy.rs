@@ -99,7 +99,9 @@ fn refusal(args: &McpRunArgs, failure: &Failure) -> String {
     let reason = if is_own { failure.to_string() } else { "the server does not start".to_owned() };
     let by_hand = || match (&args.name, &args.server) {
         (Some(name), _) => format!("plugward mcp run --name {name} -- COMMAND, as in your settings"),
-        (None, server) => format!("plugward mcp run {}", shared::quoted(server.as_deref().unwrap_or_default())),
+        (None, server) => {
+            format!("plugward mcp run {}", shared::quoted(server.as_deref().unwrap_or_default()))
+        }
     };
     let next = failure.next_command().map_or_else(by_hand, str::to_owned);
     format!("{reason}{code}; run: {next}")
@@ -112,7 +114,8 @@ fn refuse(text: &str) {
     }
     let (sender, lines) = channel();
     std::thread::spawn(move || {
-        let mut input = io::BufReader::new(io::stdin().take(REQUEST_BYTES)).split(b'\n').map_while(Result::ok);
+        let mut input =
+            io::BufReader::new(io::stdin().take(REQUEST_BYTES)).split(b'\n').map_while(Result::ok);
         // The receiver is gone after the answer.
         input.all(|line| sender.send(line).is_ok())
     });

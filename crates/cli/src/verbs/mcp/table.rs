@@ -51,7 +51,7 @@ fn difference(one: &ViewedItem, width: usize) -> String {
         // The instructions are a text without members.
         let of = |json: &Value| json.get(field).or_else(|| json.is_string().then_some(json)).cloned();
         for (mark, value) in [("    - ", of(old)), ("    + ", of(one.item.json()))] {
-            value.iter().for_each(|value| text.push_str(&json(value, mark, width)));
+            text.push_str(&value.map(|value| json(&value, mark, width)).unwrap_or_default());
         }
     }
     text
@@ -70,13 +70,15 @@ fn json(value: &Value, mark: &str, width: usize) -> String {
 }
 
 /// Returns the command that comes next, if the user must decide.
-pub(super) fn next_step(server: &str, view: &OfferView, code: u8, is_part: bool) -> String {
-    let server = shared::quoted(server);
-    match code {
-        3 | 4 if is_part => {
-            format!("\nThe server was ended before it had listed everything; run: plugward mcp tools {server}\n")
-        }
-        3 | 4 => format!("\nto pin this offer: plugward mcp accept {server} --set {}\n", view.set),
-        _ => String::new(),
+pub(super) fn next_step(server: &str, view: &OfferView, code: u8) -> String {
+    if !matches!(code, 3 | 4) {
+        return String::new();
     }
+    format!("\nto pin this offer: plugward mcp accept {} --set {}\n", shared::quoted(server), view.set)
+}
+
+/// Returns the command that comes next for an offer that was not listed to its end.
+pub(super) fn list_again(server: &str) -> String {
+    let server = shared::quoted(server);
+    format!("\nThe server was ended before it had listed everything; run: plugward mcp tools {server}\n")
 }

@@ -7,8 +7,8 @@ use plugward_loader::protocol::{
     ClientCapabilities, ItemState, NewItemRule, Offer, OfferCheck, ProxySession,
 };
 use plugward_loader::{
-    McpServer, OfferFailure, OfferJudge, OfferRules, OfferView, PinStore, ProxyHost, ProxyStop, SessionPipes, Severity,
-    StoredOffer,
+    McpServer, OfferFailure, OfferJudge, OfferRules, OfferView, PinStore, ProxyHost, ProxyStop, SessionPipes,
+    Severity, StoredOffer,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -80,13 +80,13 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
     out.result(&match args.format {
         ListFormat::Json => json::render(&report(name, &view, last, command))?,
         ListFormat::Table => {
-            let is_part = args.saved && last.is_part;
-            format!(
-                "command  {}\n{}{}",
-                line(&command.join(" ")),
-                table::rows(&view, out.width),
-                table::next_step(name, &view, code, is_part)
-            )
+            let next = if args.saved && last.is_part {
+                table::list_again(name)
+            } else {
+                table::next_step(name, &view, code)
+            };
+            let rows = table::rows(&view, out.width);
+            format!("command  {}\n{rows}{next}", line(&command.join(" ")))
         }
     })?;
     Ok(code)

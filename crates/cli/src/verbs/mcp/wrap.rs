@@ -87,7 +87,8 @@ fn wrapped(install: &Install, item: &SurfaceItem, id: &str, firewall: &Firewall)
         );
     }
     if super::wrapped_name(name).is_err() {
-        let why = format!("rename it in {} to at most 64 letters, digits, `.`, `_` and `-`", install.record.file);
+        let why =
+            format!("rename it in {} to at most 64 letters, digits, `.`, `_` and `-`", install.record.file);
         return skipped(&line(&why));
     }
     let plain = masked(item.argv(), firewall);
