@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
 use super::inspect::ListFormat;
+use super::launch::AccessArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct WhichArgs {
@@ -53,6 +54,8 @@ pub(crate) struct CommandRunArgs {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! `plugward mcp`: starts MCP servers behind a proxy, and reviews and pins what they offer.
 
 mod proxy;
-mod server;
+pub(super) mod server;
 mod tools;
 mod wrap;
 

@@ -32,7 +32,7 @@ pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failu
         return Err(crate::verbs::shared::store_failure(&failure));
     }
     let start = match (&args.name, &args.server) {
-        (Some(name), _) => ServerStart::wrapped(name, &args.command, &starts::directory()?)?,
+        (Some(name), _) => ServerStart::wrapped(name, &args.command, &starts::directory()?, &settings, host)?,
         (None, Some(server)) => ServerStart::of_plugin(server, &settings, &mut stores, host, out)?,
         (None, None) => return Err(Failure::usage("no server is named")),
     };
@@ -41,16 +41,13 @@ pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failu
     let session = judge.session();
     let (pipes, interrupt) = SessionPipes::new();
     starts::interruptible(interrupt);
-    let (running, number) = start.start(&stores.record)?;
-    out.say(&format!(
-        "note: {} runs with your access to files, connections and processes",
-        line(&start.server.shown)
-    ));
+    let (running, started) = start.start(host, &stores.record)?;
+    starts::announce(running.report(), &line(&start.server.shown), out);
     let mut side = HostSide { judge: &mut judge, failed: None, out };
     let end = pipes.proxy(running, session, io::stdin(), &host::moment, &mut side);
     let failed = side.failed.take();
     let outcome = judge.take_outcome();
-    let recorded = stores.record.launch_ended(number, end.program.as_ref().ok().copied());
+    let recorded = started.end(&stores.record, end.program.as_ref().ok().copied());
     let shown = start.server.shown.clone();
     if let Err(error) = start.remove_copy() {
         out.report(&Diagnostic::warning(format!("the private copy could not be removed: {error}")));
