@@ -1,7 +1,7 @@
 //! The access of programs: what the user granted in the settings or in a command.
 
 pub(crate) mod open;
-mod programs;
+pub(crate) mod programs;
 
 use camino::Utf8PathBuf;
 use plugward_loader::PluginKey;

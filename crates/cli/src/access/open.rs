@@ -72,6 +72,8 @@ impl StartAccess {
         if to.coverage.code().starts_with("launcher") {
             access.executable_home();
         }
+        let path = programs::search_path(&host::search_path().join(":"));
+        access.set_variable("PATH", &path).map_err(failed)?;
         if let Some(program) = to.program {
             add_program(&mut access, program)?;
         }
@@ -110,6 +112,10 @@ impl StartAccess {
             Self::User => Ok(()),
             Self::Granted { access, .. } => add_program(access, program),
         }
+    }
+
+    pub(crate) const fn is_granted(&self) -> bool {
+        matches!(self, Self::Granted { .. })
     }
 
     /// Ends the capabilities of the start.
@@ -178,7 +184,9 @@ fn open(kind: GrantKind, grant: &GrantText, host: &Host) -> Result<(AnyScope, Op
             let path = if text.contains('/') {
                 absolute(grant)?
             } else {
-                host::program(text).map_err(|error| grant.wrong(error.to_string(), EXPECTED))?
+                let path = programs::search_path(&host::search_path().join(":"));
+                let missing = || grant.wrong(format!("{} is not on PATH", line(text)), EXPECTED);
+                programs::find(text, &path).ok_or_else(missing)?
             };
             let name = ProgramRef::Name(path.file_name().unwrap_or_default().to_owned());
             let scope = SpawnScope::new(name, &[&["**"]]).map_err(|error| bad(EXPECTED, Some(error)))?;

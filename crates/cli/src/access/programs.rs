@@ -15,6 +15,34 @@ const DEPTH: usize = 4;
 /// The most bytes of the first line of a script.
 const FIRST_LINE: u64 = 512;
 
+/// Replaces the directories of shims on a search path, such as those of pyenv, with those of the selected versions. A shim
+/// starts a program that selects one, and reads files of the user for that.
+pub(crate) fn search_path(path: &str) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for directory in path.split(':').filter(|directory| directory.starts_with('/')) {
+        match directory.strip_suffix("/shims") {
+            None => found.push(directory.to_owned()),
+            Some(root) => found.extend(versions(Utf8Path::new(root)).map(Utf8PathBuf::into_string)),
+        }
+    }
+    found.join(":")
+}
+
+/// Returns the directories of the versions that a user selected, in their order.
+fn versions(root: &Utf8Path) -> impl Iterator<Item = Utf8PathBuf> {
+    let selected = host::named_file(&root.join("version"), FIRST_LINE).unwrap_or_default();
+    let selected = String::from_utf8(selected).unwrap_or_default();
+    let directory = |name: &str| root.join("versions").join(name).join("bin");
+    let found: Vec<_> = selected.split_whitespace().map(directory).filter(|path| path.is_dir()).collect();
+    found.into_iter()
+}
+
+/// Returns the first program with a name on a search path.
+pub(crate) fn find(name: &str, path: &str) -> Option<Utf8PathBuf> {
+    let files = path.split(':').map(|directory| Utf8Path::new(directory).join(name));
+    files.filter(|file| file.is_absolute()).find(|file| host::is_executable(file))
+}
+
 /// Returns the files and directories that a program and its interpreters need, besides those of the system.
 pub(super) fn installations(program: &Utf8Path) -> Vec<Utf8PathBuf> {
     let mut found = Vec::new();
@@ -57,5 +85,5 @@ fn interpreter(script: &Utf8Path) -> Option<Utf8PathBuf> {
         return Some(path.to_owned());
     }
     let name = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
-    host::program(name).ok()
+    find(name, &search_path(&host::search_path().join(":")))
 }

@@ -69,12 +69,9 @@ pub(crate) struct LaunchArgs {
     /// Name, key or directory of a plugin
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// File of the plugin that starts, such as bin/tool
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Utf8PathBuf,
-    /// Arguments of the program
-    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) args: Vec<String>,
+    /// File of the plugin that starts, such as bin/tool, and its arguments
+    #[arg(value_name = "FILE", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<String>,
     /// Directory that contains the plugin (repeatable)
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,

@@ -35,7 +35,10 @@ pub(crate) fn run(verb: &CommandVerb, host: &Host, out: &mut Out) -> Result<u8, 
 
 fn run_plugin(args: &CommandRunArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let setup = CommandSetup::of_project(args.project.as_ref(), host, out)?;
-    let words: Vec<&str> = args.name.split_whitespace().chain(args.args.iter().map(String::as_str)).collect();
+    // The words of a name can be one argument, and those of the plugin are separate.
+    let (name, rest) = args.words.split_first().unzip();
+    let name = name.map(|name| name.split_whitespace()).into_iter().flatten();
+    let words: Vec<&str> = name.chain(rest.into_iter().flatten().map(String::as_str)).collect();
     let start = PluginStart::ready(&setup, &words, host, out)?;
     let init = start.init(&setup, &words, args.project.as_deref(), host, out)?;
     let grants = start.grants(&setup, args.access.grants())?;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &LaunchArgs, host: &Host, out: &Out) -> Result<u8, Failu
         error => Failure::internal(error.to_string()).code("launch/io"),
     })?;
     let root = host::real_path(&copies)?.join(sealed.path());
-    let started = file_in(&root, &args.file).and_then(|path| {
+    let started = file_in(&root, args).and_then(|path| {
         PluginFile { plugin: &plugin, root: &root, path }.start(args, &rules, &stores.record, host, out)
     });
     sealed.remove()?;
@@ -47,7 +47,8 @@ pub(crate) fn run(args: &LaunchArgs, host: &Host, out: &Out) -> Result<u8, Failu
 }
 
 /// Returns the path of a file in the copy of a plugin.
-fn file_in(root: &Utf8Path, file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+fn file_in(root: &Utf8Path, args: &LaunchArgs) -> Result<Utf8PathBuf, Failure> {
+    let file = Utf8Path::new(file_of(args));
     let path = root.join(file);
     let is_inside = file.is_relative() && file.components().all(|part| part.as_str() != "..");
     if is_inside && path.is_file() {
@@ -56,6 +57,10 @@ fn file_in(root: &Utf8Path, file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     Err(Failure::usage(format!("the plugin has no file `{}`", line(file.as_str())))
         .code("launch/spec")
         .help("name a file by its path in the plugin, such as bin/tool"))
+}
+
+fn file_of(args: &LaunchArgs) -> &str {
+    args.command.first().map_or("", String::as_str)
 }
 
 /// A file in the private copy of a plugin.
@@ -99,12 +104,14 @@ impl PluginFile<'_> {
         access.set_variable("CLAUDE_PLUGIN_ROOT", self.root.as_str())?;
         let spec = LaunchSpec {
             program: Program::Copy { path: self.path.as_str(), reason: None },
-            argv: [vec![self.path.to_string()], args.args.clone()].concat(),
+            argv: std::iter::once(self.path.to_string())
+                .chain(args.command.iter().skip(1).cloned())
+                .collect(),
             directory: starts::directory()?,
             env: host::environment().into_iter().collect(),
         };
         let FileFacts { digest, coverage } = facts;
-        let subject = LaunchSubject { plugin: &owner, file: args.file.as_str(), digest: &digest, coverage };
+        let subject = LaunchSubject { plugin: &owner, file: file_of(args), digest: &digest, coverage };
         let (running, started) = starts::start(&spec, &subject, access, record)?;
         starts::announce(running.report(), &line(&args.id), out);
         let report = running.report().clone();
@@ -142,7 +149,7 @@ impl PluginFile<'_> {
         Ok(json::render(&json!({
             "version": 1,
             "plugin": self.plugin.report().id,
-            "file": args.file.as_str(),
+            "file": file_of(args),
             "digest": facts.digest.to_string(),
             "form": report.form.as_str(),
             "coverage": facts.coverage.code(),

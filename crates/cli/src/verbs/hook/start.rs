@@ -13,7 +13,7 @@ use plugward_loader::launch::{
 use plugward_loader::manifest::{CommandContext, Coverage, Dialect, judge_argv};
 use plugward_loader::{HookPlugins, LaunchLog, LaunchSubject, Record, RecordFailure, ledger_name, sha256_of};
 
-use crate::access::{GrantTarget, Grantee, LaunchRules, StartAccess};
+use crate::access::{GrantTarget, Grantee, LaunchRules, StartAccess, programs};
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
@@ -103,14 +103,14 @@ impl HookStarter {
 
     /// Starts a command of a plugin.
     fn of_plugin(&self, plugin: &HookPlugin, log: &LaunchLog, command: &HookCommand) -> io::Result<Child> {
-        let path = program(command)?;
         let failed = |failure: Failure| io::Error::other(failure.to_string());
         let mut access = lock(&plugin.access);
-        let (access, programs) = &mut *access;
+        let (access, known) = &mut *access;
+        let path = program(command, access.is_granted())?;
         for (name, value) in command.env.iter().filter(|(name, _)| OWN.contains(&name.as_str())) {
             access.set_variable(name, value).map_err(failed)?;
         }
-        if programs.insert(path.clone()) {
+        if known.insert(path.clone()) {
             access.add_program(&path).map_err(failed)?;
         }
         let digest = sha256_of(&host::handle(&path).map_err(failed)?)?;
@@ -138,7 +138,7 @@ impl HookStarter {
 
     /// Starts a command of the user or of a project.
     fn of_user(&self, command: &HookCommand) -> io::Result<Child> {
-        let path = program(command)?;
+        let path = program(command, false)?;
         let spec = spec(Program::System { path: path.as_str() }, command);
         match launch(&spec, Access::User, EnforceRule::Require, &mut |_| Ok(())) {
             Ok(LaunchCheck::Running(running)) => {
@@ -182,15 +182,20 @@ fn spec<'a>(program: Program<'a>, command: &HookCommand) -> LaunchSpec<'a> {
 }
 
 /// Returns the file of a command: a path from its working directory, or a program on the search path of its environment.
-fn program(command: &HookCommand) -> io::Result<Utf8PathBuf> {
+/// With granted access, it is not a shim.
+fn program(command: &HookCommand, is_granted: bool) -> io::Result<Utf8PathBuf> {
     let name = command.argv.first().ok_or(io::ErrorKind::InvalidInput)?;
     let directory = Utf8Path::new(&command.directory);
     if name.contains('/') {
         return Ok(directory.join(name));
     }
     let path = command.env.iter().find(|(name, _)| name == "PATH").map_or(PATH, |(_, path)| path);
-    let found =
-        path.split(':').map(|dir| directory.join(dir).join(name)).find(|file| host::is_executable(file));
+    let found = if is_granted {
+        programs::find(name, &programs::search_path(path))
+    } else {
+        let mut files = path.split(':').map(|dir| directory.join(dir).join(name));
+        files.find(|file| host::is_executable(file))
+    };
     found.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 

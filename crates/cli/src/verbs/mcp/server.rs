@@ -16,7 +16,7 @@ use plugward_loader::{
 };
 
 use super::wrapped_name;
-use crate::access::{GrantList, GrantTarget, Grantee, LaunchRules, StartAccess};
+use crate::access::{GrantList, GrantTarget, Grantee, LaunchRules, StartAccess, programs};
 use crate::args::DiscoveryOptions;
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
@@ -82,7 +82,7 @@ impl ServerStart {
             Some((list, home)) => list.start_directory()?.unwrap_or_else(|| home.clone()),
             None => Utf8PathBuf::from(directory),
         };
-        let program = program_of(first, &directory)?;
+        let program = program_of(first, &directory, granted.as_ref().map(|(list, _)| list))?;
         let (argv, env, own) = (command.to_vec(), host::environment(), BTreeMap::new());
         let rule = rules.enforce;
         Ok(Self { server, program, directory, argv, env, coverage, copy: None, rule, granted, own })
@@ -149,7 +149,7 @@ impl ServerStart {
         }
         start.env.extend(start.own.clone());
         let first = variables.expand(first);
-        start.program = program_of(&first, &start.directory)?;
+        start.program = program_of(&first, &start.directory, variables.granted)?;
         start.granted = granted;
         Ok(start)
     }
@@ -291,8 +291,14 @@ impl Variables<'_> {
     }
 }
 
-fn program_of(word: &str, directory: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
-    if word.contains('/') { Ok(directory.join(word)) } else { host::program(word) }
+/// Returns the file of a program. What is granted is for the program itself, and not for a shim that selects one.
+fn program_of(word: &str, directory: &Utf8Path, granted: Option<&GrantList>) -> Result<Utf8PathBuf, Failure> {
+    if word.contains('/') {
+        return Ok(directory.join(word));
+    }
+    let found =
+        granted.and_then(|_| programs::find(word, &programs::search_path(&host::search_path().join(":"))));
+    found.map_or_else(|| host::program(word), Ok)
 }
 
 /// Returns the directory in which a server starts. It is the one from which the check read its relative paths: a plugin
