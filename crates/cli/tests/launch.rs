@@ -48,6 +48,8 @@ try:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     elif what == "unix":
         socket.socket(socket.AF_UNIX).connect(at)
+    elif what == "start":
+        os.waitpid(os.posix_spawn(at, [at], {}), 0)
     elif what == "signal":
         os.kill(int(at), 0)
     elif what == "own":
@@ -80,6 +82,9 @@ impl Machine {
         }
         for name in ["home/.ssh/key", "read/file", "write/file", "outside/file"] {
             home.write(name, name);
+        }
+        for name in ["outside/tool", "write/tool"] {
+            std::fs::copy("/bin/true", home.path(name)).unwrap();
         }
         std::fs::copy(env!("CARGO_BIN_EXE_plugward"), home.path("plugward")).unwrap();
         if is_nobody {
@@ -204,6 +209,10 @@ fn a_program_has_what_is_granted_and_nothing_else() {
             (&all, "variable", "TOKEN", "t\nok"),
             (&all, "variable", "OTHER", "None\nok"),
             (&all, "own", "", "True ['echo.sh', 'probe.py']\nok"),
+            (&all, "start", &machine.path("outside/tool"), "PermissionError"),
+            (&["--run", &machine.path("outside/tool")], "start", &machine.path("outside/tool"), "ok"),
+            (&all, "start", &machine.path("write/tool"), "PermissionError"),
+            (&all, "start", "/bin/true", "ok"),
             // The three streams and the directory that is listed.
             (&all, "descriptors", "", "4\nok"),
         ] {
