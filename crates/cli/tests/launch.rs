@@ -62,15 +62,22 @@ except OSError as error:
 "#;
 const ECHO: &str = "#!/bin/sh\nread -r line\necho \"out $line $1\"\necho \"err $line\" >&2\nexit 7\n";
 
+/// The user that starts the program: that of the tests, or `nobody`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum User {
+    Same,
+    Nobody,
+}
+
 /// A home directory with the plugin `tool`, a readable and a writable directory, and one that is not granted.
 struct Machine {
     home: Home,
-    is_nobody: bool,
+    user: User,
 }
 
 impl Machine {
-    fn new(is_nobody: bool) -> Self {
-        let machine = Self { home: Home::new(), is_nobody };
+    fn new(user: User) -> Self {
+        let machine = Self { home: Home::new(), user };
         let home = &machine.home;
         home.write(
             "plugins/tool/.claude-plugin/plugin.json",
@@ -87,7 +94,7 @@ impl Machine {
             std::fs::copy("/bin/true", home.path(name)).unwrap();
         }
         std::fs::copy(env!("CARGO_BIN_EXE_plugward"), home.path("plugward")).unwrap();
-        if is_nobody {
+        if user == User::Nobody {
             own(home.temp.path());
         }
         machine
@@ -95,7 +102,8 @@ impl Machine {
 
     /// As root, and as an ordinary user. Without root, as that user twice.
     fn each() -> [Self; 2] {
-        [Self::new(false), Self::new(rustix::process::geteuid().is_root())]
+        let other = if rustix::process::geteuid().is_root() { User::Nobody } else { User::Same };
+        [Self::new(User::Same), Self::new(other)]
     }
 
     fn mode(&self, name: &str, mode: u32) {
@@ -111,7 +119,7 @@ impl Machine {
         of_user.env("PLUGWARD_DATA_DIR", self.home.path("data"));
         of_user.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command = of_user;
-        if self.is_nobody {
+        if self.user == User::Nobody {
             command.uid(NOBODY).gid(NOBODY);
         }
         command
@@ -147,7 +155,9 @@ impl Machine {
 fn own(path: &Path) {
     chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
     if path.is_dir() {
-        std::fs::read_dir(path).unwrap().for_each(|entry| own(&entry.unwrap().path()));
+        for entry in std::fs::read_dir(path).unwrap() {
+            own(&entry.unwrap().path());
+        }
     }
 }
 
@@ -233,7 +243,7 @@ fn a_program_has_what_is_granted_and_nothing_else() {
 
 #[test]
 fn streams_arguments_and_the_exit_code_are_passed_on() {
-    let machine = Machine::new(false);
+    let machine = Machine::new(User::Same);
     let mut child = machine.command(&["launch", "plugins/tool", "bin/echo.sh", "--read"]);
     let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"hello\n").unwrap();
@@ -248,7 +258,7 @@ fn streams_arguments_and_the_exit_code_are_passed_on() {
 /// An interrupt ends the program, and its code is that of the signal.
 #[test]
 fn an_interrupt_ends_the_program() {
-    let machine = Machine::new(false);
+    let machine = Machine::new(User::Same);
     let script = "#!/bin/sh\necho ready\nread -r line\n";
     machine.home.write("plugins/tool/bin/wait.sh", script);
     machine.mode("plugins/tool/bin/wait.sh", 0o755);
@@ -266,7 +276,7 @@ fn an_interrupt_ends_the_program() {
 
 #[test]
 fn what_cannot_be_granted_starts_nothing() {
-    let machine = Machine::new(false);
+    let machine = Machine::new(User::Same);
     std::os::unix::fs::symlink("read", machine.home.path("link")).unwrap();
     for (flag, value, expected) in [
         ("--read", "/", "the root of the file system"),
@@ -309,7 +319,7 @@ fn what_cannot_be_granted_starts_nothing() {
 /// The settings of the user count, with the place of what is wrong. Those of a repository do not.
 #[test]
 fn an_entry_of_the_settings_is_granted() {
-    let machine = Machine::new(false);
+    let machine = Machine::new(User::Same);
     let key = format!("path:{}", machine.path("plugins/tool"));
     let row = |more: &str| format!("[[launch.grants]]\nplugin = \"{key}\"\n{more}\n");
     let read = machine.path("read");
@@ -387,7 +397,7 @@ fn flags_of(report: &str) -> [&str; 2] {
 /// Each grant is recorded before the start, and without a ledger nothing starts.
 #[test]
 fn grants_and_starts_are_recorded_first() {
-    let machine = Machine::new(false);
+    let machine = Machine::new(User::Same);
     let marker = machine.path("write/marker");
     let flags = ["--read", "read", "--read", "read", "--write", "write", "--env", "TOKEN"];
     assert_eq!(machine.probe(&flags, "write", &marker), "ok");
@@ -419,7 +429,7 @@ fn grants_and_starts_are_recorded_first() {
 /// A plugin that is refused does not start.
 #[test]
 fn a_refused_plugin_starts_nothing() {
-    let machine = Machine::new(false);
+    let machine = Machine::new(User::Same);
     assert_eq!(machine.probe(&[], "own", ""), "True ['echo.sh', 'probe.py']\nok");
     machine.home.write("plugins/tool/bin/other.sh", "echo changed\n");
     let output =

@@ -72,7 +72,7 @@ impl StartAccess {
         if to.coverage.code().starts_with("launcher") {
             access.executable_home();
         }
-        let path = programs::search_path(&host::search_path().join(":"));
+        let path = programs::own_path();
         access.set_variable("PATH", &path).map_err(failed)?;
         if let Some(program) = to.program {
             add_program(&mut access, program)?;
@@ -184,7 +184,7 @@ fn open(kind: GrantKind, grant: &GrantText, host: &Host) -> Result<(AnyScope, Op
             let path = if text.contains('/') {
                 absolute(grant)?
             } else {
-                let path = programs::search_path(&host::search_path().join(":"));
+                let path = programs::own_path();
                 let missing = || grant.wrong(format!("{} is not on PATH", line(text)), EXPECTED);
                 programs::find(text, &path).ok_or_else(missing)?
             };

@@ -15,6 +15,11 @@ const DEPTH: usize = 4;
 /// The most bytes of the first line of a script.
 const FIRST_LINE: u64 = 512;
 
+/// Returns the search path of a program with granted access.
+pub(crate) fn own_path() -> String {
+    search_path(&host::search_path().join(":"))
+}
+
 /// Replaces the directories of shims on a search path, such as those of pyenv, with those of the selected versions. A shim
 /// starts a program that selects one, and reads files of the user for that.
 pub(crate) fn search_path(path: &str) -> String {
@@ -85,5 +90,5 @@ fn interpreter(script: &Utf8Path) -> Option<Utf8PathBuf> {
         return Some(path.to_owned());
     }
     let name = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
-    find(name, &search_path(&host::search_path().join(":")))
+    find(name, &own_path())
 }

@@ -106,7 +106,7 @@ impl HookStarter {
         let failed = |failure: Failure| io::Error::other(failure.to_string());
         let mut access = lock(&plugin.access);
         let (access, known) = &mut *access;
-        let path = program(command, access.is_granted())?;
+        let path = program(command, access)?;
         for (name, value) in command.env.iter().filter(|(name, _)| OWN.contains(&name.as_str())) {
             access.set_variable(name, value).map_err(failed)?;
         }
@@ -138,7 +138,7 @@ impl HookStarter {
 
     /// Starts a command of the user or of a project.
     fn of_user(&self, command: &HookCommand) -> io::Result<Child> {
-        let path = program(command, false)?;
+        let path = program(command, &StartAccess::User)?;
         let spec = spec(Program::System { path: path.as_str() }, command);
         match launch(&spec, Access::User, EnforceRule::Require, &mut |_| Ok(())) {
             Ok(LaunchCheck::Running(running)) => {
@@ -183,14 +183,14 @@ fn spec<'a>(program: Program<'a>, command: &HookCommand) -> LaunchSpec<'a> {
 
 /// Returns the file of a command: a path from its working directory, or a program on the search path of its environment.
 /// With granted access, it is not a shim.
-fn program(command: &HookCommand, is_granted: bool) -> io::Result<Utf8PathBuf> {
+fn program(command: &HookCommand, access: &StartAccess) -> io::Result<Utf8PathBuf> {
     let name = command.argv.first().ok_or(io::ErrorKind::InvalidInput)?;
     let directory = Utf8Path::new(&command.directory);
     if name.contains('/') {
         return Ok(directory.join(name));
     }
     let path = command.env.iter().find(|(name, _)| name == "PATH").map_or(PATH, |(_, path)| path);
-    let found = if is_granted {
+    let found = if access.is_granted() {
         programs::find(name, &programs::search_path(path))
     } else {
         let mut files = path.split(':').map(|dir| directory.join(dir).join(name));

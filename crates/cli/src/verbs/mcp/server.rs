@@ -296,8 +296,7 @@ fn program_of(word: &str, directory: &Utf8Path, granted: Option<&GrantList>) -> 
     if word.contains('/') {
         return Ok(directory.join(word));
     }
-    let found =
-        granted.and_then(|_| programs::find(word, &programs::search_path(&host::search_path().join(":"))));
+    let found = granted.and_then(|_| programs::find(word, &programs::own_path()));
     found.map_or_else(|| host::program(word), Ok)
 }
 
