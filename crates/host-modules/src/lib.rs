@@ -22,7 +22,7 @@ pub use plugward_sandbox_path as sandbox_path;
 pub use register::{RegisterError, Registration, RejectReason, RejectedModule, register};
 pub use session::error::SessionFault;
 pub use session::guest::{GUEST_SHIM, GuestEvent, GuestLimits, GuestSession};
-pub use session::pipe::{PipeInput, PluginPipe, RunningPlugin};
+pub use session::pipe::{PipeInput, ProgramPipe, RunningPlugin};
 pub use session::plugin::{
     OfferedModule, PLUGIN_SHIM, PluginEvent, PluginInit, PluginLimits, PluginOffer, PluginSession,
 };

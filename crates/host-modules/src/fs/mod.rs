@@ -5,7 +5,7 @@ pub(crate) mod write;
 
 use std::path::Path;
 
-use plugward_sandbox_path::{Jail, OpenError, OpenErrorKind, PathEscapeKind, RelPath};
+use plugward_sandbox_path::{FileKind, Jail, OpenError, OpenErrorKind, PathEscapeKind, RelPath};
 use serde_json::{Value, json};
 
 use crate::module::{CallResult, FunctionName, ModuleName};
@@ -59,6 +59,12 @@ impl FileModule {
             .to_owned()
         })
     }
+}
+
+/// Returns the kind of a special file. It must not be opened: the open of a device or FIFO can have an effect.
+fn special(jail: &Jail, path: RelPath<'_>) -> Option<FileKind> {
+    let kind = jail.metadata(path).ok()?.kind();
+    (!matches!(kind, FileKind::File | FileKind::Directory | FileKind::Symlink)).then_some(kind)
 }
 
 /// Returns `true` if the `..` of a relative path lead above its start.
