@@ -4,7 +4,8 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use plugward_loader::launch::{
-    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
+    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchRefusal, LaunchSpec,
+    RunningProgram,
 };
 use plugward_loader::manifest::Coverage;
 use plugward_loader::{Digest, Record, RecordFailure, SessionError, SessionInterrupt};
@@ -12,18 +13,18 @@ use plugward_loader::{Digest, Record, RecordFailure, SessionError, SessionInterr
 use crate::failure::Failure;
 use crate::host;
 
-/// The running session, which an interrupt ends. Without one, an interrupt ends the program.
-static SESSION: Mutex<Option<SessionInterrupt>> = Mutex::new(None);
+/// The running sessions, which an interrupt ends. Without one, an interrupt ends the program.
+static SESSIONS: Mutex<Vec<SessionInterrupt>> = Mutex::new(Vec::new());
 
-/// Lets interrupts end a session.
+/// Lets interrupts end a session, too.
 pub(crate) fn interruptible(session: SessionInterrupt) {
-    *SESSION.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner).push(session);
 }
 
-/// Interrupts the running session, and returns `false` if there is none.
+/// Interrupts the running sessions, and returns `false` if there is none.
 pub(crate) fn interrupt() -> bool {
-    let session = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
-    session.as_ref().is_some_and(SessionInterrupt::send)
+    let sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    sessions.iter().filter(|session| session.send()).count() > 0
 }
 
 /// Returns the working directory of a program.
@@ -42,15 +43,26 @@ pub(crate) struct StartSubject<'a> {
     pub(crate) coverage: Coverage,
 }
 
-/// Starts a program. Returns it with the number of its record.
+/// Starts a program with the access of the user. Returns it with the number of its record.
 pub(crate) fn start(
     spec: &LaunchSpec<'_>,
     subject: &StartSubject<'_>,
     record: &Record,
 ) -> Result<(RunningProgram, u64), Failure> {
+    begin(spec, subject, Access::User, EnforceRule::Require, record)
+}
+
+/// Starts a program. Returns it with the number of its record.
+pub(crate) fn begin(
+    spec: &LaunchSpec<'_>,
+    subject: &StartSubject<'_>,
+    access: Access<'_>,
+    rule: EnforceRule,
+    record: &Record,
+) -> Result<(RunningProgram, u64), Failure> {
     let StartSubject { plugin, file, digest, coverage } = *subject;
     let mut recorded = None;
-    let started = launch::launch(spec, Access::User, EnforceRule::Require, &mut |report| {
+    let started = launch::launch(spec, access, rule, &mut |report| {
         let result = record.launch_started(plugin, file, digest, report, coverage);
         let outcome = result.as_ref().map(drop).map_err(|failure| io::Error::other(failure.clone()));
         recorded = Some(result);
@@ -58,6 +70,7 @@ pub(crate) fn start(
     });
     match (started, recorded) {
         (Ok(LaunchCheck::Running(running)), Some(Ok(number))) => Ok((running, number)),
+        (Ok(LaunchCheck::Refused(refusal)), _) => Err(not_enforced(&refusal)),
         (_, Some(Err(failure))) => Err(not_recorded(&failure)),
         (Err(error), Some(Ok(number))) => {
             record.launch_ended(number, None).map_err(|failure| not_recorded(&failure))?;
@@ -66,6 +79,14 @@ pub(crate) fn start(
         (Err(error), None) => Err(launch_failure(&error)),
         (Ok(_killed), _) => Err(Failure::internal("a start without a record")),
     }
+}
+
+/// Returns the failure for a start that this system would not limit.
+fn not_enforced(refusal: &LaunchRefusal) -> Failure {
+    let words: Vec<&str> = refusal.missing.iter().map(|missing| missing.word).collect();
+    let failure = Failure::exiting(5, format!("this system does not enforce: {}", words.join(", ")));
+    let failure = failure.code(refusal.code()).help(refusal.help());
+    refusal.missing.iter().fold(failure, |failure, missing| failure.note(missing.word, &missing.why))
 }
 
 /// Returns an error with its causes as a failure.

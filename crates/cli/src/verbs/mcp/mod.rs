@@ -5,6 +5,8 @@ mod server;
 mod tools;
 mod wrap;
 
+pub(crate) use server::checked;
+
 use plugward_loader::pinstore::{Change, ChangeOutcome, McpOwner, TrustMode};
 use plugward_loader::policy::TrustPolicy;
 use plugward_loader::protocol::NewItemRule;

@@ -151,7 +151,7 @@ impl Drop for ServerStart {
 }
 
 /// Checks a plugin and pins it, as `check` does.
-fn checked(
+pub(crate) fn checked(
     id: &str,
     settings: &Settings,
     stores: &mut Stores,
