@@ -117,20 +117,20 @@ fn is_base64(encoding: Option<&Value>) -> bool {
 
 /// A limit of size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct SizeLimit {
+pub(crate) struct SizeLimit {
     /// The setting, for messages.
-    kb: f64,
-    bytes: u64,
+    pub(crate) kb: f64,
+    pub(crate) bytes: u64,
 }
 
 impl SizeLimit {
-    fn of_kb(kb: f64) -> Self {
+    pub(crate) fn of_kb(kb: f64) -> Self {
         Self { kb, bytes: whole(kb * 1024.0) }
     }
 }
 
 /// Converts a number that is not negative, without its fraction. A number above the range becomes the highest one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at both ends")]
-const fn whole(number: f64) -> u64 {
+pub(crate) const fn whole(number: f64) -> u64 {
     number as u64
 }

@@ -54,7 +54,7 @@ impl FsReadConfig {
 }
 
 /// Reads the schema of a native module.
-pub(super) fn schema(text: &str) -> Result<Schema, ConfigError> {
+pub(crate) fn schema(text: &str) -> Result<Schema, ConfigError> {
     Schema::from_manifest(text, &[])
         .map_err(|error| ConfigError::Settings { faults: vec![error.to_string()] })
 }

@@ -6,6 +6,8 @@ use plugward_loader::host_modules::{
     ConfigError, FsReadConfig, FsWriteConfig, HostModule, Modules, RegisterError, RejectedModule, fs_read,
     fs_write, register,
 };
+#[cfg(feature = "net")]
+use plugward_loader::host_modules::{FetchConfig, HttpNet, fetch};
 use plugward_loader::{Record, RecordFailure};
 
 use super::plugin::{CheckedPlugin, StartedPlugin};
@@ -148,9 +150,15 @@ fn builtin<'a>(plugin: &EnabledPlugin<'a>) -> Result<Option<FoundPlugin<'a>>, Fa
             let config = FsWriteConfig::from_args(settings).map_err(wrong)?;
             Box::new(fs_write(config.open_base(user).map_err(wrong)?, config))
         }
+        #[cfg(feature = "net")]
+        "fetch" => {
+            let config = FetchConfig::from_args(settings).map_err(wrong)?;
+            let net = Box::new(HttpNet::new(&config));
+            Box::new(fetch(config, net, Box::new(host::moment)))
+        }
         _ => {
             return Err(Failure::usage(format!("no such plugin with modules: {}", line(plugin.id)))
-                .help("name `builtin:fs-read` or `builtin:fs-write`"));
+                .help("name `builtin:fs-read`, `builtin:fs-write` or `builtin:fetch`"));
         }
     };
     let (id, declared) = (plugin.id, vec![name.to_owned()]);
