@@ -175,7 +175,8 @@ pub struct ModuleEntry {
 /// [`SchemaError`] if the settings cannot be read without running the plugin.
 pub fn module_entry(plugin: &LoadedPlugin) -> Result<Option<ModuleEntry>, SchemaError> {
     let manifest = plugin.manifest(Dialect::Hyperagent);
-    let Some((manifest, file)) = manifest.and_then(|manifest| Some((manifest, manifest.entry_file()?))) else {
+    let Some((manifest, file)) = manifest.and_then(|manifest| Some((manifest, manifest.entry_file()?)))
+    else {
         return Ok(None);
     };
     let text = ManifestText::of(plugin.bytes(MANIFEST).unwrap_or_default());

@@ -432,7 +432,7 @@ fn requests_have_rates() {
         &[OK, OK, OK],
     );
     let url = "https://a.example/";
-    let mut advance =
+    let advance =
         |world: &mut World, seconds: u64| *world.now.lock().unwrap() += Duration::from_secs(seconds);
     assert_eq!(world.get(url)["status"], 200);
     let answer = world.get("https://x.b.example/");

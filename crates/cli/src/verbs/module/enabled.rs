@@ -71,13 +71,17 @@ pub(crate) fn with_modules<T>(
     }
     let mut found = Vec::new();
     for plugin in plugins {
-        found.push(match builtin(plugin)? {
-            Some(builtin) => builtin,
-            None => {
-                let checked = CheckedPlugin::find(plugin, &settings, &mut stores, host, out)?;
-                let (name, declared) = (checked.ledger_name(), checked.modules().to_vec());
-                FoundPlugin { id: plugin.id, name, declared, source: ModuleSource::Plugin(Box::new(checked)) }
-            }
+        if let Some(builtin) = builtin(plugin)? {
+            found.push(builtin);
+            continue;
+        }
+        let checked = CheckedPlugin::find(plugin, &settings, &mut stores, host, out)?;
+        let (name, declared) = (checked.ledger_name(), checked.modules().to_vec());
+        found.push(FoundPlugin {
+            id: plugin.id,
+            name,
+            declared,
+            source: ModuleSource::Plugin(Box::new(checked)),
         });
     }
     let record = &stores.record;
