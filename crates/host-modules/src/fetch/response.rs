@@ -12,7 +12,7 @@ use super::usage::Usage;
 
 /// The most bytes that are read at once.
 const CHUNK: usize = 16 << 10;
-/// The longest time until another try that a guest is told, in seconds.
+/// The longest time until another try that a guest gets, in seconds.
 const MAX_RETRY: u64 = 3600;
 
 /// A complete response.
