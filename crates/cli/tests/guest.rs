@@ -143,6 +143,19 @@ fn a_guest_ends() {
 }
 
 #[test]
+fn a_guest_that_does_not_read_ends() {
+    let Some(home) = machine() else { return };
+    home.write("docs/large.txt", &"x".repeat(200_000));
+    let script = r#"
+const call = { type: "call", id: 1, module: "fs-read", function: "readFile", args: ["large.txt"] };
+for (;;) process.getBuiltinModule("fs").writeSync(1, JSON.stringify(call) + "\n");
+"#;
+    let (code, out, error) = guest(&home, script);
+    assert_eq!((code, &*out), (1, ""));
+    assert!(error.contains("host-module/timeout") && error.contains("read its lines"), "{error}");
+}
+
+#[test]
 fn what_cannot_run_is_named() {
     let Some(home) = machine() else { return };
     home.write("s.js", "return 1");
