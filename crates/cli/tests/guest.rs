@@ -260,7 +260,7 @@ export const createHostFunctions = () => ({ probe: {
 }
 
 #[test]
-fn a_plugin_with_a_danger_does_not_run() {
+fn hyperagent_danger_never_runs() {
     let Some(home) = machine() else { return };
     let source = |danger: &str| {
         format!(
@@ -292,4 +292,30 @@ fn a_factory_that_throws_is_an_error() {
     assert!(error.contains("host-module/factory") && error.contains("no key"), "{error}");
     let text = run(&home, &["ledger", "show", "--format", "json"]).1;
     assert!(text.contains("launch_ended"), "{text}");
+}
+
+#[test]
+fn hyperagent_changed_after_the_check() {
+    let Some(home) = machine() else { return };
+    let source = "export const createHostFunctions = () => ({ own: { place: () => import.meta.url } });\n";
+    plugin(&home, "own", r#""own""#, source);
+    let call = || run(&home, &["module", "call", "plugins/own", "own.place", "[]"]);
+    let (code, out, error) = call();
+    assert_eq!(code, 0, "{error}");
+    // What runs is the copy, and not the directory that can change.
+    assert!(out.contains("/state/sealed/") && !out.contains("/plugins/"), "{out}");
+    home.write("plugins/own/index.js", &source.replace("import.meta.url", "'other'"));
+    let (code, out, error) = call();
+    assert_eq!((code, &*out), (4, ""), "{error}");
+    assert!(error.contains("pin/changed"), "{error}");
+}
+
+#[test]
+fn hyperagent_enablement_is_not_stored() {
+    let Some(home) = machine() else { return };
+    let script = r#"return Object.keys(require("host:fs-read")).length"#;
+    assert_eq!(guest(&home, script).1, "6\n");
+    let (code, _, error) = run(&home, &["guest", "run", "s.js"]);
+    assert_eq!(code, 1);
+    assert!(error.contains("no such module: host:fs-read"), "{error}");
 }

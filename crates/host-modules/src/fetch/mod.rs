@@ -31,8 +31,8 @@ const HTTPS: u16 = 443;
 /// Creates the module `fetch`. `clock` returns the time of its limits.
 ///
 /// # Guarantees
-/// A connection goes only to an address that was checked after the name was resolved for this request, and only if all
-/// addresses of the name are global. Each redirect passes the same checks.
+/// A request is sent only if all addresses of the name are global, which is resolved once for it. A new connection goes to
+/// one of these addresses. Each redirect passes the same checks.
 #[must_use]
 pub fn fetch(
     config: FetchConfig,
