@@ -6,6 +6,7 @@ use plugward_types::Part;
 use super::RuleAnalysis;
 use crate::known::calls::Effects;
 use crate::known::credentials::{self, Printed};
+use crate::known::hosts;
 use crate::text::view::Obfuscations;
 
 /// Taint: all environment variables.
@@ -18,6 +19,10 @@ const NAMED: u32 = 4;
 const DOWNLOAD: u32 = 8;
 /// Taint: data that was encoded, compressed or encrypted.
 const DECODED: u32 = 16;
+/// Taint: the contents of a file.
+const FILE: u32 = 32;
+/// Taint: a file that was decompressed.
+const UNPACKED: u32 = 64;
 
 const ENVIRONMENTS: &[&str] =
     &["process.env", "@process.env", "Deno.env", "Bun.env", "@os.environ", "@os.environb"];
@@ -85,10 +90,24 @@ impl RuleAnalysis<'_, '_, '_> {
         // `Buffer.from(text, "base64")`, or code after the end of an image.
         let decodes = matches!(path.as_str(), "Buffer.from" | "@buffer.Buffer.from")
             && [&b"/base64"[..], b"/hex"].iter().any(|end| texts.ends_with(end));
-        if decodes || effects.has(Effects::DECODES) || (is_read(&path) && self.names_picture(call)) {
+        // A compressed file of the plugin is as visible as its other files.
+        let unpacks = is_decompression(&path) && given & (DECODED | DOWNLOAD) == 0 && given & FILE != 0;
+        if decodes
+            || effects.has(Effects::DECODES) && !unpacks
+            || (is_read(&path) && (self.names_picture(call) || names_elsewhere(&texts)))
+        {
             out |= DECODED;
         }
-        if effects.has(Effects::SENDS) {
+        if unpacks {
+            out |= UNPACKED;
+        }
+        if is_read(&path) {
+            out |= FILE;
+        }
+        // An answer of this machine is not code of another host.
+        if effects.has(Effects::SENDS)
+            && !call.arguments.first().is_some_and(|first| is_local(facts, first.value))
+        {
             out |= DOWNLOAD;
         }
         if effects.has(Effects::STARTS) {
@@ -207,11 +226,14 @@ impl RuleAnalysis<'_, '_, '_> {
         let marks = facts.taint(facts.value(module)).bits;
         let is_downloaded = facts
             .alternatives(facts.value(module))
-            .any(|one| matches!(one, Alternative::Text(text, _) if self.is_downloaded(text)));
+            // A bare name is a module of the runtime or of a package.
+            .any(|one| matches!(one, Alternative::Text(text, _) if text.contains(&b'/') && self.is_downloaded(text)));
         if marks & DOWNLOAD != 0 || is_downloaded {
             self.sink.shape("flow-download-run", Self::span(facts, node), Obfuscations::NONE);
         } else if marks & DECODED != 0 {
             self.sink.shape("flow-decode-run", Self::span(facts, node), Obfuscations::NONE);
+        } else if marks & UNPACKED != 0 {
+            self.sink.shape("flow-unpack-run", Self::span(facts, node), Obfuscations::NONE);
         }
     }
 
@@ -254,6 +276,8 @@ impl RuleAnalysis<'_, '_, '_> {
             self.sink.shape("flow-download-run", span, Obfuscations::NONE);
         } else if first & DECODED != 0 && !is_data {
             self.sink.shape("flow-decode-run", span, Obfuscations::NONE);
+        } else if first & UNPACKED != 0 && !is_data {
+            self.sink.shape("flow-unpack-run", span, Obfuscations::NONE);
         }
     }
 
@@ -280,12 +304,12 @@ impl RuleAnalysis<'_, '_, '_> {
             .flat_map(|argument| facts.items(argument.value))
             .map(|item| item.value)
             .collect();
-        let after = items
-            .iter()
-            .position(|value| is_switch(*value))
-            .and_then(|at| items.get(at..))
-            .unwrap_or_default();
-        if after.iter().any(|value| is_foreign(*value)) {
+        let mut after = items.iter().skip_while(|value| !is_switch(**value)).skip(1).peekable();
+        // `cmd /c start "" address` opens a page: what follows is not code.
+        let opens_page = after.peek().is_some_and(|value| {
+            facts.alternatives(**value).any(|one| matches!(one, Alternative::Text(b"start", _)))
+        });
+        if !opens_page && after.any(|value| is_foreign(*value)) {
             return true;
         }
         let text = self.constants(facts, call);
@@ -336,6 +360,45 @@ fn writes_text(path: &str) -> bool {
 /// Returns `true` if a name ends in this member.
 fn is_method(path: &str, member: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, last)| last == member)
+}
+
+/// Returns `true` if a call decompresses data, and neither decrypts it nor decodes a text.
+fn is_decompression(path: &str) -> bool {
+    ["@zlib.", "@pako.", "@fflate.", "@bz2.", "@lzma.", "@gzip.", "Bun.gunzip", "Bun.inflate"]
+        .iter()
+        .any(|head| path.starts_with(head))
+}
+
+/// Returns `true` if texts, each after a slash, name a file outside of the plugin, or one of its test data.
+fn names_elsewhere(texts: &[u8]) -> bool {
+    let lower = texts.to_ascii_lowercase();
+    ["//", "/~", "..", "fixture", "testdata", "/test/", "/tests/", "/tmp/"]
+        .iter()
+        .any(|part| memchr::memmem::find(&lower, part.as_bytes()).is_some())
+}
+
+/// Returns `true` if a value is certainly an address of this machine, with the end of its host.
+fn is_local(facts: &Evaluation<'_>, value: Value) -> bool {
+    let mut alternatives = facts.alternatives(value);
+    let (Some(only), None) = (alternatives.next(), alternatives.next()) else { return false };
+    let mut text = Vec::new();
+    match only {
+        Alternative::Text(bytes, _) => text.extend_from_slice(bytes),
+        Alternative::Partial(node) => {
+            let known = |part| match facts.alternatives(facts.value(part)).next() {
+                Some(Alternative::Text(bytes, _)) => Some(bytes),
+                _ => None,
+            };
+            facts.parts(node).into_iter().map_while(known).for_each(|bytes| text.extend_from_slice(bytes));
+        }
+        _ => return false,
+    }
+    let has_path = text.iter().filter(|byte| **byte == b'/').count() > 2;
+    let is_whole = has_path || matches!(only, Alternative::Text(..));
+    let mut all = hosts::addresses(&text);
+    !facts.is_open(value)
+        && is_whole
+        && all.next().is_some_and(|one| one.is_well_formed() && one.is_loopback())
 }
 
 /// Returns `true` if a call returns the contents of a file.
