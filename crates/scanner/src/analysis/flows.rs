@@ -393,7 +393,7 @@ fn is_local(facts: &Evaluation<'_>, value: Value) -> bool {
         }
         _ => return false,
     }
-    let has_path = text.iter().filter(|byte| **byte == b'/').count() > 2;
+    let has_path = memchr::memchr_iter(b'/', &text).count() > 2;
     let is_whole = has_path || matches!(only, Alternative::Text(..));
     let mut all = hosts::addresses(&text);
     !facts.is_open(value)
