@@ -265,8 +265,12 @@ fn git(words: &Words<'_>) -> Vec<InnerPart> {
     parts
 }
 
-/// Finds the command of `plugward mcp run … -- COMMAND` and `plugward run -- COMMAND`. No other verb has `--`.
+/// Finds the command of `plugward mcp run … -- COMMAND` and `plugward run -- COMMAND`. What follows `--` in other verbs
+/// does not start, such as the arguments of a command plugin.
 fn plugward(words: &Words<'_>) -> Vec<InnerPart> {
+    if !matches!(words, [_, Some("run"), ..] | [_, Some("mcp"), Some("run"), ..]) {
+        return Vec::new();
+    }
     let from = words.iter().position(|word| *word == Some("--")).map(|at| at + 1);
     let from = from.filter(|from| *from < words.len());
     from.map(|from| InnerPart::Words { from, to: words.len() }).into_iter().collect()

@@ -48,6 +48,9 @@ pub fn blank_extensions(bytes: &mut [u8]) {
 const LIMITS: ParseLimits =
     ParseLimits::standard().with_bytes(64 << 20).with_depth(64).with_values(2_000_000).with_string(64 << 20);
 
+/// People write files in TOML, and each of its tables takes many times its bytes.
+const TOML_LIMITS: ParseLimits = LIMITS.with_bytes(4 << 20);
+
 impl SourceFile {
     pub(crate) fn new(path: String, mut bytes: Vec<u8>, syntax: Syntax) -> Self {
         // Hosts accept a byte order mark at the start.
@@ -131,7 +134,7 @@ impl SourceFile {
             return Err(message.clone());
         }
         let root = match self.syntax {
-            Syntax::Toml => json::parse_toml(&self.bytes, &LIMITS),
+            Syntax::Toml => json::parse_toml(&self.bytes, &TOML_LIMITS),
             Syntax::Text => return Err("expected an object, got a text".to_owned()),
             _ => json::parse(&self.bytes, &LIMITS),
         };

@@ -23,8 +23,7 @@ pub(crate) enum McpVerb {
     )]
     Tools(McpToolsArgs),
     /// Pin a reviewed offer of a server
-    #[command(after_help = "Examples:\n  plugward mcp accept fs --set sha256:398c…54a4\n  \
-                            plugward mcp accept db@acme/db --set sha256:398c…54a4")]
+    #[command(after_help = "`plugward mcp tools SERVER` prints the command with the digest.")]
     Accept(McpAcceptArgs),
     /// Delete the pins of a server
     #[command(after_help = "Examples:\n  plugward mcp forget fs\n  plugward mcp forget db@acme/db")]

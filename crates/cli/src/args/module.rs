@@ -12,7 +12,7 @@ pub(crate) enum ModuleVerb {
     List(ModuleListArgs),
     /// Call a function of a module, and print its result as JSON
     #[command(
-        after_help = "The exit code is 0 if the function returned, and 1 if it threw an exception.\n\nExamples:\n  \
+        after_help = "The exit code is 0 if the function returned, also an error as its result, and 1 if it threw an exception.\n\nExamples:\n  \
                       plugward module call builtin:fs-read fs-read.readFile '[\"a.txt\"]' baseDir=docs   # read \
                       docs/a.txt\n  plugward module call builtin:fs-read fs-read.listDir '[\".\"]' baseDir=docs        \
                       # list docs"

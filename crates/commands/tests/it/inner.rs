@@ -109,7 +109,12 @@ fn a_wrapped_server_is_judged_as_its_command() {
     assert_eq!(parts("plugward|mcp|run|--name|fs|--|npx|-y|server"), server);
     assert_eq!(parts("/usr/bin/plugward|mcp|run|--name|fs|--|npx|-y|server"), server);
     assert_eq!(parts("plugward|run|--|claude"), [InnerPart::Words { from: 3, to: 4 }]);
-    for text in ["plugward|mcp|run|db@acme/db", "plugward|check|plugins", "plugward|mcp|run|--name|fs|--"] {
+    for text in [
+        "plugward|mcp|run|db@acme/db",
+        "plugward|check|plugins",
+        "plugward|mcp|run|--name|fs|--",
+        "plugward|command|run|evil|--|node|ok.js",
+    ] {
         assert!(parts(text).is_empty(), "{text}");
     }
 }

@@ -1,9 +1,7 @@
 // Runs one plugin. Its functions are called by lines from standard input.
 import * as nodeModule from "node:module";
 
-// The console writes to this stream, too.
-Object.defineProperty(process, "stdout", { value: process.stderr });
-// Sources import each other by the names of the files that a build would make.
+// Sources import each other by the names that a build would make.
 nodeModule.registerHooks?.({
   resolve(specifier, context, next) {
     try {
@@ -20,9 +18,10 @@ async function init({ entry, config }) {
   const plugin = await import(new URL(entry, import.meta.url));
   const offered = await plugin.createHostFunctions(config);
   const modules = Object.keys(offered).map((name) => {
-    const [module, functions, skipped] = [offered[name], new Map(), []];
+    const { value: module } = Object.getOwnPropertyDescriptor(offered, name); // Getters do not run.
+    const [functions, skipped] = [new Map(), []];
     for (const key of Object.keys(module ?? {})) {
-      const { value } = Object.getOwnPropertyDescriptor(module, key); // Getters do not run.
+      const { value } = Object.getOwnPropertyDescriptor(module, key);
       if (typeof value === "function") functions.set(key, value.bind(module));
       else skipped.push(key);
     }

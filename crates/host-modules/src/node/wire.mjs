@@ -1,5 +1,7 @@
 // Lines of JSON, for both shims. Bytes are {"$bytes": "<base64>"}.
 import { readSync, writeSync } from "node:fs";
+// The console of a program must not write between the lines.
+Object.defineProperty(process, "stdout", { value: process.stderr });
 
 function encode(key, value) {
   const raw = this[key]; // `toJSON` of a Buffer has already run on `value`.
@@ -8,7 +10,8 @@ function encode(key, value) {
   }
   if (raw instanceof ArrayBuffer) return { $bytes: Buffer.from(raw).toString("base64") };
   if (raw && typeof raw === "object" && Object.hasOwn(raw, "$bytes")) throw new TypeError("`$bytes` is reserved for bytes");
-  return value;
+  // Half of a surrogate pair is no text for strict readers of JSON.
+  return typeof value === "string" ? value.toWellFormed() : value;
 }
 
 function decode(key, value) {

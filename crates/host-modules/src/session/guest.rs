@@ -77,11 +77,14 @@ impl GuestSession {
         match ProgramLine::read(line)? {
             ProgramLine::Call(Call { id, module, function, args }) if !self.is_done => {
                 let result = match modules.call(&module, &function, &args) {
-                    Ok(result) => result,
+                    Ok(result) => {
+                        self.deadline = clock().checked_add(self.limits.idle);
+                        result
+                    }
                     Err(CallRefusal::NotRecorded(error)) => return Err(error.into()),
+                    // A refused call does not give more time: it has no record, and there could be one without end.
                     Err(refusal) => CallResult::error(refusal.to_string()),
                 };
-                self.deadline = clock().checked_add(self.limits.idle);
                 Ok(GuestEvent::Send(answer_line(id, &result)))
             }
             ProgramLine::Answer { id: 0, result } if !self.is_done => {

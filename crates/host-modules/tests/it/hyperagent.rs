@@ -179,6 +179,9 @@ fn hyperagent_guest_is_a_function_body() {
     let limits = GuestLimits { idle: Duration::from_millis(1500) };
     let fault = guest(&node, "for (;;);", &mut Modules::default(), limits).unwrap_err();
     assert_eq!(fault.code(), "host-module/timeout");
+    let talk = "console.log('hi'); return '\u{1f600}'.slice(0, 1)";
+    let result = guest(&node, talk, &mut Modules::default(), GuestLimits::usual()).unwrap();
+    assert_eq!(result, CallResult::Returned(json!("\u{fffd}")), "the console is apart, and text is text");
     let fault = guest(&node, "process.exit(0)", &mut Modules::default(), limits).unwrap_err();
     assert_eq!(fault.code(), "host-module/ended");
 }

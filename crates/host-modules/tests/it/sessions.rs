@@ -197,6 +197,9 @@ fn a_guest_calls_and_ends() {
     let GuestEvent::Send(answer) = session.line(call, &mut modules, &clock).unwrap() else { panic!() };
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!((&answer["type"], &answer["id"]), (&json!("thrown"), &json!(4)));
+    let much_later = move || later + Duration::from_secs(60);
+    assert!(matches!(session.line(call, &mut modules, &much_later), Ok(GuestEvent::Send(_))));
+    assert!(session.check_deadline(now + Duration::from_secs(9)).is_err(), "a refused call gives no time");
     assert!(session.end().is_err());
     let event = session.line(br#"{"type":"result","id":0,"value":"x"}"#, &mut modules, &clock).unwrap();
     assert_eq!(event, GuestEvent::Ended(CallResult::Returned(json!("x"))));

@@ -54,6 +54,16 @@ fn the_configuration_disables_plugins() {
 }
 
 #[test]
+fn a_configuration_of_many_megabytes_is_unreadable() {
+    let read = |bytes: usize| {
+        let text = format!("model = \"x\"\n# {}\n", "x".repeat(bytes));
+        kinds(&Home::new().file(CONFIG, text).directory(V1).read(KnownHost::Codex))
+    };
+    assert_eq!(read(3 << 20), []);
+    assert_eq!(read(4 << 20), [InstallProblemKind::Unreadable]);
+}
+
+#[test]
 fn problems_of_the_configuration_are_told_apart() {
     let found = Home::new()
         .file(CONFIG, "[plugins.\"a@acme\"]\nenabled = \"no\"\n[plugins.\"..@b\"]")

@@ -66,6 +66,9 @@ pub enum SessionError {
     /// The process cannot be waited for.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// The server writes what has to be answered, and does not read the answers.
+    #[error("the server does not read the answers to what it writes")]
+    Unread,
 }
 
 /// The end of a session.

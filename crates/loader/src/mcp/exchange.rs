@@ -14,6 +14,11 @@ use crate::command::pipes::{Input, PipeThreads, SessionError, SessionPipes, read
 
 /// The time in which a server has to end after its input was closed.
 const GRACE: Duration = Duration::from_secs(5);
+/// The time in which a server has to end after the host asked for the end, half of it before TERM. Hosts kill what runs
+/// two seconds after their own TERM, and the server would then be left.
+const LAST_GRACE: Duration = Duration::from_millis(600);
+/// The most answers of the proxy that wait for the server. A server that writes and never reads gets no more time.
+const MOST_WAITING: usize = 4_096;
 /// How long the rest of standard error is passed on after the end.
 const REST: Duration = Duration::from_millis(200);
 
@@ -99,7 +104,8 @@ impl SessionPipes {
         proxy.threads.close();
         let grace = match &stop {
             ProxyStop::Withheld | ProxyStop::Failed(_) => Duration::ZERO,
-            ProxyStop::Host | ProxyStop::Server | ProxyStop::Interrupted => proxy.grace(),
+            ProxyStop::Server => GRACE,
+            ProxyStop::Host | ProxyStop::Interrupted => LAST_GRACE,
         };
         let program = program.end(grace);
         proxy.rest();
@@ -191,9 +197,12 @@ impl Proxy<'_> {
         if !self.is_writing && !self.host_side.is_used_up() {
             return self.host_line();
         }
-        let is_done = self.is_host_closed && !self.is_writing && !self.session.is_opening();
-        if is_done && self.threads.writer.take().is_some() {
+        let is_done = self.is_host_closed && !self.session.is_opening();
+        if is_done && self.closing.is_none() {
             self.closing = now.checked_add(GRACE);
+        }
+        if is_done && !self.is_writing {
+            self.threads.writer = None;
         }
         self.wait()
     }
@@ -264,6 +273,9 @@ impl Proxy<'_> {
         {
             let steps = self.session.from_server(&line, (self.clock)());
             self.perform(steps)?;
+            if self.outgoing.len() > MOST_WAITING {
+                return Err(SessionError::Unread);
+            }
         }
         self.threads.ask_for_output();
         Ok(())
@@ -291,11 +303,6 @@ impl Proxy<'_> {
     fn pass_on(&mut self, bytes: &[u8]) {
         self.host.errors(bytes);
         self.threads.ask_for_errors();
-    }
-
-    /// Returns the rest of the time that a server has to end.
-    fn grace(&self) -> Duration {
-        self.closing.map_or(GRACE, |until| until.saturating_duration_since((self.clock)()))
     }
 
     /// Passes on what the server wrote to standard error before it ended.

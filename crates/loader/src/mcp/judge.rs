@@ -31,6 +31,8 @@ pub struct McpServer {
     pub shown: String,
     /// The command that starts it, without private paths.
     pub command: Vec<String>,
+    /// The directory in which the command of a user starts; empty for a server of a plugin.
+    pub directory: String,
 }
 
 /// The rules for new items.
@@ -181,7 +183,7 @@ impl<'a> OfferJudge<'a> {
         offer: &Offer,
         check: OfferCheck,
     ) -> Result<OfferCheck, OfferFailure> {
-        let first = session.first_request().unwrap_or_default();
+        let first = first_request(session)?;
         if check == OfferCheck::Same {
             return self.same(first, offer);
         }
@@ -190,13 +192,15 @@ impl<'a> OfferJudge<'a> {
         let has = |severity| findings.iter().any(|(_, one)| one.severity == severity);
         let is_asked = has(Severity::Warning) && self.rules.ask == ScanAsk::Ask;
         let check = match check {
-            OfferCheck::Pinned | OfferCheck::Ask(_) if has(Severity::Danger) => OfferCheck::Refused(
-                findings
-                    .iter()
-                    .map(|(_, one)| one.clone())
-                    .filter(|one| one.severity == Severity::Danger)
-                    .collect(),
-            ),
+            OfferCheck::Pinned | OfferCheck::Ask(_) | OfferCheck::Changed(_) if has(Severity::Danger) => {
+                OfferCheck::Refused(
+                    findings
+                        .iter()
+                        .map(|(_, one)| one.clone())
+                        .filter(|one| one.severity == Severity::Danger)
+                        .collect(),
+                )
+            }
             OfferCheck::Pinned if is_asked => OfferCheck::Ask(diff),
             OfferCheck::Pinned => self.enroll(first, offer)?,
             check => check,
@@ -290,7 +294,7 @@ impl<'a> OfferJudge<'a> {
         let items = others.chain(offer.items()).cloned().collect();
         let whole = Offer::new(items, offer.client().clone())?;
         let findings = self.scan(offer, &self.pinned().diff(offer))?;
-        self.keep_withheld(session.first_request().unwrap_or_default(), &whole)?;
+        self.keep_withheld(first_request(session)?, &whole)?;
         self.outcome = Some(OfferOutcome { check: check.clone(), set: whole.set_digest(), findings });
         Ok(())
     }
@@ -307,6 +311,7 @@ impl<'a> OfferJudge<'a> {
             capabilities: offer.client().names(),
             items: offer.items().to_vec(),
             command: self.server.command.clone(),
+            directory: self.server.directory.clone(),
             is_withheld: true,
         }
     }
@@ -333,7 +338,9 @@ impl<'a> OfferJudge<'a> {
         let report = plugward_scanner::scan(self.rules.scan, &ScanOptions::new(Profile::General), &entries)?;
         let labels: BTreeMap<&str, &str> =
             texts.iter().map(|(path, label, _)| (path.as_str(), label.as_str())).collect();
-        let label = |one: &Finding| labels.get(one.path.as_str()).copied().unwrap_or_default().to_owned();
+        let label = |one: &Finding| {
+            labels.get(one.path.as_str()).map_or_else(|| one.path.clone(), ToString::to_string)
+        };
         Ok(report.findings().iter().map(|one| (label(one), one.clone())).collect())
     }
 
@@ -377,7 +384,7 @@ impl<'a> OfferJudge<'a> {
     /// # Errors
     /// [`OfferFailure`] if it cannot be stored.
     pub fn keep_for_review(&self, session: &ProxySession, offer: &Offer) -> Result<(), OfferFailure> {
-        self.keep_withheld(session.first_request().unwrap_or_default(), offer)
+        self.keep_withheld(first_request(session)?, offer)
     }
 
     /// Pins the stored offer with a digest, unless the scan finds dangers in it.
@@ -410,6 +417,11 @@ impl<'a> OfferJudge<'a> {
         }
         Err(OfferFailure::NotPinned("other processes change the pins of the server"))
     }
+}
+
+/// Returns the request with which a later review starts the server again.
+fn first_request(session: &ProxySession) -> Result<&str, OfferFailure> {
+    session.first_request().ok_or(OfferFailure::NotPinned("the host made no request"))
 }
 
 fn pin_of(set: Digest, key: Digest, capabilities: BTreeSet<String>, items: &[Item]) -> McpPin {

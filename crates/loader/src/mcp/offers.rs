@@ -37,6 +37,8 @@ pub struct StoredOffer {
     pub items: Vec<Item>,
     /// The command that started the server.
     pub command: Vec<String>,
+    /// The directory in which it started; empty for a server of a plugin.
+    pub directory: String,
     /// Whether the offer was withheld.
     pub is_withheld: bool,
 }
@@ -55,6 +57,7 @@ struct OfferRow {
     capabilities: BTreeSet<String>,
     items: Vec<ItemRow>,
     command: Vec<String>,
+    directory: String,
     withheld: bool,
 }
 
@@ -164,6 +167,7 @@ impl OfferRow {
             capabilities: offer.capabilities.clone(),
             items: offer.items.iter().map(item).collect(),
             command: offer.command.clone(),
+            directory: offer.directory.clone(),
             withheld: offer.is_withheld,
         }
     }
@@ -181,6 +185,7 @@ impl OfferRow {
             capabilities: self.capabilities,
             items: self.items.into_iter().map(item).collect::<Result<_, _>>()?,
             command: self.command,
+            directory: self.directory,
             is_withheld: self.withheld,
         })
     }

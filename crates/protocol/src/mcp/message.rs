@@ -145,10 +145,13 @@ fn invalid(fault: &str) -> ProtocolError {
     ProtocolErrorKind::Message { name: "jsonrpc".to_owned(), fault: shown(fault) }.into()
 }
 
-/// Returns the text of a value without carriage returns. They are whitespace of JSON, but a reader that splits lines at them would see
-/// another message.
+/// Returns the text of a value in one line. Carriage returns are whitespace of JSON, but a reader that splits lines at
+/// them would see another message.
 fn one_line(raw: &RawValue) -> String {
-    raw.get().replace('\r', " ")
+    let text = raw.get().replace('\r', " ");
+    // Readers of lines in some languages end a line at these, too. In JSON they occur in texts only.
+    let ends = [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
+    ends.into_iter().fold(text, |text, (end, escaped)| text.replace(end, escaped))
 }
 
 /// Returns the line of a notification.

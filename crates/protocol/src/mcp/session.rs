@@ -150,6 +150,8 @@ impl ProxySession {
             // The proxy has sent it.
             _ if method == "notifications/initialized" => Vec::new(),
             Phase::Start | Phase::Ended(_) => Vec::new(),
+            // A call without an id is not a notification of the protocol, and it would pass before the judgment.
+            _ if !method.starts_with("notifications/") => Vec::new(),
             Phase::Opening(_) | Phase::Open => vec![ProxyStep::ToServer(notification(method, params))],
         }
     }

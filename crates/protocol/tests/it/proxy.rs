@@ -292,6 +292,28 @@ fn ping_is_answered_by_the_proxy_until_the_session_is_open() {
 }
 
 #[test]
+fn a_call_without_an_id_is_dropped() {
+    let mut rig = fresh();
+    rig.initialize(&json!({}), &json!({ "tools": {} }));
+    for id in [json!({}), json!({ "id": null })] {
+        let mut line = json!({ "jsonrpc": "2.0", "method": "tools/call", "params": { "name": "a" } });
+        line.as_object_mut().unwrap().extend(id.as_object().unwrap().clone());
+        assert_eq!(to_server(&rig.host(&line)), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn ends_of_lines_in_texts_are_escaped() {
+    let mut rig = Rig::open(pins(Vec::new()), &[tool("a", "A")]);
+    rig.host(&call(1, "a"));
+    let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"t\":\"a\u{2028}b\u{85}c\u{2029}\"}}";
+    let steps = rig.session.from_server(line.as_bytes(), rig.now);
+    let [ProxyStep::ToHost(line)] = steps.as_slice() else { panic!("{steps:?}") };
+    assert!(line.is_ascii(), "{line}");
+    assert_eq!(to_host(&steps)[0]["result"]["t"], "a\u{2028}b\u{85}c\u{2029}");
+}
+
+#[test]
 fn notifications_before_the_judgment_do_not_show_lists() {
     let mut rig = fresh();
     rig.initialize(&json!({}), &json!({ "tools": {} }));

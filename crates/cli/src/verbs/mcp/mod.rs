@@ -77,7 +77,13 @@ fn named(text: &str, host: &Host, out: &Out) -> Result<McpServer, Failure> {
             (McpOwner::Plugin(key), server)
         }
     };
-    Ok(McpServer { owner, name: name.to_owned(), shown: shared::quoted(text), command: Vec::new() })
+    Ok(McpServer {
+        owner,
+        name: name.to_owned(),
+        shown: shared::quoted(text),
+        command: Vec::new(),
+        directory: String::new(),
+    })
 }
 
 /// Checks the name of a wrapped server. It is shown in errors of hosts, and a `/` would name a server of a plugin.

@@ -32,7 +32,7 @@ pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failu
         return Err(crate::verbs::shared::store_failure(&failure));
     }
     let start = match (&args.name, &args.server) {
-        (Some(name), _) => ServerStart::wrapped(name, &args.command)?,
+        (Some(name), _) => ServerStart::wrapped(name, &args.command, &starts::directory()?)?,
         (None, Some(server)) => ServerStart::of_plugin(server, &settings, &mut stores, host, out)?,
         (None, None) => return Err(Failure::usage("no server is named")),
     };
@@ -46,7 +46,7 @@ pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failu
         "note: {} runs with your access to files, connections and processes",
         line(&start.server.shown)
     ));
-    let mut side = HostSide { judge: &mut judge, failed: None };
+    let mut side = HostSide { judge: &mut judge, failed: None, out };
     let end = pipes.proxy(running, session, io::stdin(), &host::moment, &mut side);
     let failed = side.failed.take();
     let outcome = judge.take_outcome();
@@ -113,6 +113,7 @@ pub(super) fn withheld(outcome: &OfferOutcome, server: &str) -> Failure {
 struct HostSide<'j, 'a> {
     judge: &'j mut OfferJudge<'a>,
     failed: Option<OfferFailure>,
+    out: &'j Out,
 }
 
 impl ProxyHost for HostSide<'_, '_> {
@@ -124,10 +125,19 @@ impl ProxyHost for HostSide<'_, '_> {
     }
 
     fn judge(&mut self, session: &ProxySession, offer: &Offer, check: OfferCheck) -> OfferCheck {
-        self.judge.judge(session, offer, check).unwrap_or_else(|error| {
+        let check = self.judge.judge(session, offer, check).unwrap_or_else(|error| {
             self.failed = Some(error);
             OfferCheck::Changed(self.judge.pinned().diff(offer))
-        })
+        });
+        if check == OfferCheck::Pinned {
+            let server = self.judge.pinned().server;
+            let count = offer.items().len();
+            let items = if count == 1 { "item" } else { "items" };
+            self.out.say(&format!(
+                "note: pinned {count} {items} of {server} on first use; to see them: plugward mcp tools {server}"
+            ));
+        }
+        check
     }
 
     fn withheld(&mut self, session: &ProxySession, offer: &Offer, check: &OfferCheck) {

@@ -31,8 +31,8 @@ use plugward_loader::escape::line;
 pub(super) struct ServerStart {
     pub(super) server: McpServer,
     program: Utf8PathBuf,
-    /// The directory inside the private copy in which the server starts, or `None` for that of the caller.
-    directory: Option<Utf8PathBuf>,
+    /// The directory in which the server starts.
+    directory: Utf8PathBuf,
     argv: Vec<String>,
     env: BTreeMap<String, String>,
     coverage: Coverage,
@@ -40,20 +40,26 @@ pub(super) struct ServerStart {
 }
 
 impl ServerStart {
-    /// Prepares a command of the user.
-    pub(super) fn wrapped(name: &str, command: &[String]) -> Result<Self, Failure> {
+    /// Prepares a command of the user, which starts in `directory`.
+    pub(super) fn wrapped(name: &str, command: &[String], directory: &str) -> Result<Self, Failure> {
         let name = wrapped_name(name)?.to_owned();
-        let server =
-            McpServer { owner: McpOwner::User, shown: name.clone(), name, command: command.to_vec() };
+        let server = McpServer {
+            owner: McpOwner::User,
+            shown: name.clone(),
+            name,
+            command: command.to_vec(),
+            directory: directory.to_owned(),
+        };
         let words: Vec<&str> = command.iter().map(String::as_str).collect();
         let coverage = judge_argv(&words, &CommandContext::new(Dialect::Claude)).coverage();
         let first = command.first().ok_or_else(|| Failure::usage("the command of the server is empty"))?;
         if first.starts_with("http://") || first.starts_with("https://") {
             return Err(remote(&server.name));
         }
-        let program = program_of(first)?;
+        let directory = Utf8PathBuf::from(directory);
+        let program = program_of(first, &directory)?;
         let (argv, env) = (command.to_vec(), host::environment());
-        Ok(Self { server, program, directory: None, argv, env, coverage, copy: None })
+        Ok(Self { server, program, directory, argv, env, coverage, copy: None })
     }
 
     /// Checks a plugin as `check` does, and prepares one of its servers in a private copy.
@@ -64,7 +70,10 @@ impl ServerStart {
         host: &Host,
         out: &Out,
     ) -> Result<Self, Failure> {
-        let (id, name) = shown.rsplit_once('/').unwrap_or(("", shown));
+        let Some((id, name)) = shown.rsplit_once('/') else {
+            let help = "for a command, run: plugward mcp run --name NAME -- COMMAND";
+            return Err(Failure::usage(format!("{} is not ID/SERVER", line(shown))).help(help));
+        };
         let loaded = checked(id, settings, stores, host, out)?;
         let is_server = |item: &&SurfaceItem| item.kind() == SurfaceKind::McpServer && item.name() == name;
         let found = loaded.surface().find(|(_, item)| is_server(item));
@@ -91,9 +100,10 @@ impl ServerStart {
                 name: name.to_owned(),
                 shown: shared::quoted(shown),
                 command: item.argv().to_vec(),
+                directory: String::new(),
             },
             program: Utf8PathBuf::new(),
-            directory: Some(directory.clone()).filter(|directory| directory.starts_with(&root)),
+            directory,
             argv: item.argv().iter().map(|word| expanded(word, &root)).collect(),
             env: host::environment(),
             coverage: item.coverage(),
@@ -104,7 +114,7 @@ impl ServerStart {
         }
         start.env.insert("CLAUDE_PLUGIN_ROOT".to_owned(), root.to_string());
         let first = expanded(first, &root);
-        start.program = if first.contains('/') { directory.join(&first) } else { host::program(&first)? };
+        start.program = program_of(&first, &start.directory)?;
         Ok(start)
     }
 
@@ -116,7 +126,7 @@ impl ServerStart {
         let spec = LaunchSpec {
             program: if is_copy { Program::Copy { path, reason: None } } else { Program::System { path } },
             argv: self.argv.clone(),
-            directory: self.directory.as_ref().map_or_else(starts::directory, |path| Ok(path.to_string()))?,
+            directory: self.directory.to_string(),
             env: self.env.clone().into_iter().collect(),
         };
         let plugin = match &self.server.owner {
@@ -128,8 +138,15 @@ impl ServerStart {
     }
 
     /// Removes the private copy.
-    pub(super) fn remove_copy(self) -> io::Result<()> {
-        self.copy.map_or(Ok(()), |(sealed, _)| sealed.remove())
+    pub(super) fn remove_copy(mut self) -> io::Result<()> {
+        self.copy.take().map_or(Ok(()), |(sealed, _)| sealed.remove())
+    }
+}
+
+impl Drop for ServerStart {
+    fn drop(&mut self) {
+        // A start that failed reports its own error.
+        let _removed = self.copy.take().map(|(sealed, _)| sealed.remove());
     }
 }
 
@@ -207,11 +224,8 @@ fn expanded(word: &str, root: &Utf8Path) -> String {
     out
 }
 
-fn program_of(word: &str) -> Result<Utf8PathBuf, Failure> {
-    if !word.contains('/') {
-        return host::program(word);
-    }
-    Ok(Utf8Path::new(&starts::directory()?).join(word))
+fn program_of(word: &str, directory: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    if word.contains('/') { Ok(directory.join(word)) } else { host::program(word) }
 }
 
 /// Returns the directory in which a server starts. It is the one from which the check read its relative paths: a plugin

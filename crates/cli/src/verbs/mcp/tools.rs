@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::server::ServerStart;
+use super::wrap::{firewall, masked};
 use super::{OfferSetup, failure, named, store_failure, texts};
 use crate::args::{ListFormat, McpToolsArgs};
 use crate::failure::Failure;
@@ -31,6 +32,8 @@ const SHOWN: usize = 72;
 struct ToolsReport<'a> {
     version: u32,
     server: &'a str,
+    /// The command that made the offer, without what looks like a secret.
+    command: Vec<String>,
     protocol: Option<String>,
     state: &'static str,
     set: String,
@@ -65,7 +68,7 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
     let Some(last) = stored.last() else {
         return Err(Failure::usage(format!("no offer of {} is stored", line(&args.server)))
             .code("mcp/no-offer")
-            .help("start the server once through its host: plugward mcp run"));
+            .help(format!("start it once: {}", start_of(&server))));
     };
     // The server is not called, so nothing is pinned.
     let rules = OfferRules { new: NewItemRule::Refuse, ..setup.rules()? };
@@ -81,14 +84,17 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
     };
     let has_danger = view.findings.iter().any(|(_, one)| one.severity == Severity::Danger);
     let code = match view.state {
-        Some(ItemState::Changed | ItemState::Added) => 4,
         Some(_) if has_danger => 6,
+        Some(ItemState::Changed | ItemState::Added) => 4,
         Some(_) => 3,
         None => 0,
     };
+    let command = masked(&last.command, &firewall()?);
     out.result(&match args.format {
-        ListFormat::Json => json::render(&report(args, &view, last))?,
-        ListFormat::Table => table(args, &view, code),
+        ListFormat::Json => json::render(&report(args, &view, last, command))?,
+        ListFormat::Table => {
+            format!("command  {}\n{}", line(&command.join(" ")), table(args, &view, code))
+        }
     })?;
     Ok(code)
 }
@@ -109,7 +115,7 @@ fn started(
         return Err(starts::not_recorded(failure));
     }
     let start = match server.owner {
-        McpOwner::User => ServerStart::wrapped(&server.name, &last.command)?,
+        McpOwner::User => ServerStart::wrapped(&server.name, &last.command, &last.directory)?,
         McpOwner::Plugin(_) => ServerStart::of_plugin(shown, settings, &mut stores, host, out)?,
     };
     let texts = texts(&start.server, host)?;
@@ -133,6 +139,14 @@ fn started(
             .code("mcp/eof")
             .note("answer", answer.unwrap_or_else(|| "none".to_owned()))
             .help("run the server by hand to see why it ends")),
+    }
+}
+
+/// Returns the command that starts a server.
+fn start_of(server: &McpServer) -> String {
+    match server.owner {
+        McpOwner::Plugin(_) => format!("plugward mcp run {}", server.shown),
+        McpOwner::User => format!("plugward mcp run --name {} -- COMMAND", server.shown),
     }
 }
 
@@ -175,7 +189,12 @@ fn state(state: Option<ItemState>) -> &'static str {
     state.map_or("same", ItemState::as_str)
 }
 
-fn report<'a>(args: &'a McpToolsArgs, view: &'a OfferView, last: &StoredOffer) -> ToolsReport<'a> {
+fn report<'a>(
+    args: &'a McpToolsArgs,
+    view: &'a OfferView,
+    last: &StoredOffer,
+    command: Vec<String>,
+) -> ToolsReport<'a> {
     let first: Option<Value> = serde_json::from_str(&last.first).ok();
     let protocol =
         first.and_then(|first| Some(first.pointer("/params/protocolVersion")?.as_str()?.to_owned()));
@@ -194,6 +213,7 @@ fn report<'a>(args: &'a McpToolsArgs, view: &'a OfferView, last: &StoredOffer) -
     ToolsReport {
         version: 1,
         server: &args.server,
+        command,
         protocol,
         state: state(view.state),
         set: view.set.to_string(),

@@ -1,11 +1,12 @@
 //! `plugward mcp wrap`: prints how to start the servers of hosts through plugward.
 
-use plugward_loader::installs::{Install, InstallLayer};
+use plugward_loader::installs::{Install, InstallLayer, InstallProblemKind};
 use plugward_loader::manifest::{SurfaceFact, SurfaceItem, SurfaceKind};
 use plugward_loader::redact::{Firewall, RuleSelection, Settings as RedactSettings};
-use plugward_loader::{ByteRetention, Digest, escape::line};
+use plugward_loader::{ByteRetention, Digest, Weight, escape::line};
 
 use crate::args::{DiscoveryOptions, HostOptions, McpWrapArgs};
+use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::Out;
@@ -25,8 +26,7 @@ pub(super) fn run(args: &McpWrapArgs, host: &Host, out: &mut Out) -> Result<u8, 
     let finding = DiscoveryOptions::default();
     let records = target.records.clone();
     let looked = shared::look_at(&target.roots, records, None, ByteRetention::Nothing, &finding, host, out)?;
-    let firewall = Firewall::new(RuleSelection::all(), RedactSettings::reference())
-        .map_err(|error| Failure::internal(format!("make the rules: {error}")).code(error.code()))?;
+    let firewall = firewall()?;
     let mut text = String::new();
     for row in &looked.report.plugins {
         let installs =
@@ -42,11 +42,25 @@ pub(super) fn run(args: &McpWrapArgs, host: &Host, out: &mut Out) -> Result<u8, 
             });
         }
     }
-    if text.is_empty() {
-        out.say("note: no local server to wrap was found");
+    let mut code = 0;
+    for problem in target.inventories.iter().flat_map(|one| &one.problems) {
+        if problem.kind == InstallProblemKind::Unreadable {
+            let what = format!("{}: {}", problem.record.file, problem.message);
+            out.report(&Diagnostic::warning(what).code(problem.kind.code()));
+            code = Weight::Store.exit();
+        }
+    }
+    if text.is_empty() && code == 0 {
+        out.say("note: no local server that is not wrapped was found");
     }
     out.result(&text)?;
-    Ok(0)
+    Ok(code)
+}
+
+/// Returns the rules that find secrets in arguments.
+pub(super) fn firewall() -> Result<Firewall, Failure> {
+    Firewall::new(RuleSelection::all(), RedactSettings::reference())
+        .map_err(|error| Failure::internal(format!("make the rules: {error}")).code(error.code()))
 }
 
 fn is_wrapped(item: &SurfaceItem) -> bool {
@@ -125,7 +139,7 @@ fn quoted(word: &str) -> String {
 
 /// Returns arguments without what looks like a secret: a match of the redaction rules, or the value of an option with such a
 /// name.
-fn masked(argv: &[String], firewall: &Firewall) -> Vec<String> {
+pub(super) fn masked(argv: &[String], firewall: &Firewall) -> Vec<String> {
     let names_secret = |option: &str| {
         let option = option.to_ascii_lowercase();
         option.starts_with('-')
