@@ -21,7 +21,7 @@ impl Effects {
     pub(crate) const DECODES: Self = Self(8);
     /// Writes its arguments to a file.
     pub(crate) const WRITES: Self = Self(16);
-    /// Gives its arguments to a program that the code started.
+    /// Passes its arguments to a program that the code started.
     pub(crate) const FEEDS: Self = Self(32);
     /// Returns credentials.
     pub(crate) const SECRETS: Self = Self(64);
