@@ -127,6 +127,14 @@ impl Diagnostic {
         self
     }
 
+    pub(crate) fn stable_code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    pub(crate) fn next_command(&self) -> Option<&str> {
+        self.help.iter().find_map(|help| help.get(help.find("plugward ")?..))
+    }
+
     pub(crate) fn at(mut self, location: Location) -> Self {
         self.locations.push(location);
         self

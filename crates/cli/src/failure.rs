@@ -88,6 +88,15 @@ impl Failure {
         self.with(|diagnostic| diagnostic.help(text.as_ref()))
     }
 
+    pub(crate) fn stable_code(&self) -> Option<&str> {
+        self.diagnostic.stable_code()
+    }
+
+    /// Returns the command in the first help that has one, such as `plugward explain demo`.
+    pub(crate) fn next_command(&self) -> Option<&str> {
+        self.diagnostic.next_command()
+    }
+
     /// Makes it the failure of a store, which exits with 7.
     pub(crate) const fn of_store(mut self) -> Self {
         self.class = Class::Store;

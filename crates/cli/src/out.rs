@@ -128,8 +128,7 @@ impl Out {
             return self.result(&visible(text));
         }
         // Not through the stream of `result`, which would remove what looks like a style.
-        let mut stdout = io::stdout().lock();
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        match crate::starts::write(text.to_owned()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.reader = Reader::Gone;
                 Ok(())

@@ -1,7 +1,11 @@
 //! Starts of programs: their records in the ledger, interrupts and failures.
 
-use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use plugward_loader::launch::{
     self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
@@ -15,6 +19,56 @@ use crate::host;
 /// The running session, which an interrupt ends. Without one, an interrupt ends the program.
 static SESSION: Mutex<Option<SessionInterrupt>> = Mutex::new(None);
 
+/// When the session was interrupted.
+static INTERRUPTED: OnceLock<Instant> = OnceLock::new();
+/// The writer of standard output.
+static OUTPUT: Mutex<Option<SessionOutput>> = Mutex::new(None);
+/// How often a write that takes long looks for an interrupt.
+const TICK: Duration = Duration::from_millis(50);
+/// How long a write goes on after an interrupt.
+const LAST_WRITE: Duration = Duration::from_millis(300);
+
+/// A thread that writes to standard output.
+struct SessionOutput {
+    texts: Sender<Vec<u8>>,
+    results: Receiver<io::Result<()>>,
+}
+
+impl SessionOutput {
+    fn start() -> io::Result<Self> {
+        // Not the stream of the standard library: a write that never ends would lock it, and the end of the program waits for it.
+        let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let (texts, waiting) = channel::<Vec<u8>>();
+        let (result, results) = channel();
+        std::thread::spawn(move || waiting.iter().all(|text| result.send(stdout.write_all(&text)).is_ok()));
+        Ok(Self { texts, results })
+    }
+}
+
+/// Writes to standard output at once. If its reader stops reading, an interrupt ends the write as if the reader was gone.
+pub(crate) fn write(text: String) -> io::Result<()> {
+    let mut output = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let writer = match &mut *output {
+        Some(writer) => writer,
+        none => none.insert(SessionOutput::start()?),
+    };
+    let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+    writer.texts.send(text.into_bytes()).map_err(|_ended| gone())?;
+    loop {
+        match writer.results.recv_timeout(TICK) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout)
+                if INTERRUPTED.get().is_none_or(|at| at.elapsed() < LAST_WRITE) => {}
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Err(gone()),
+        }
+    }
+}
+
+/// Returns `true` if the user interrupted the session.
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.get().is_some()
+}
+
 /// Lets interrupts end a session.
 pub(crate) fn interruptible(session: SessionInterrupt) {
     *SESSION.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
@@ -22,6 +76,7 @@ pub(crate) fn interruptible(session: SessionInterrupt) {
 
 /// Interrupts the running session, and returns `false` if there is none.
 pub(crate) fn interrupt() -> bool {
+    INTERRUPTED.get_or_init(host::moment);
     let session = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
     session.as_ref().is_some_and(SessionInterrupt::send)
 }

@@ -111,8 +111,21 @@ fn without_a_client_nothing_is_audited() {
     );
     let text = out(&home, &["audit", P, "--static"]);
     assert!(text.starts_with("plugins/word-count 1.2.0: risk LOW, approve with conditions\n"), "{text}");
-    assert!(text.ends_with("  plugward approve plugins/word-count --static\n"), "{text}");
+    assert!(text.contains("  plugward approve plugins/word-count --static \\\n  --tree pt1:"), "{text}");
     assert_eq!(exit(&home, &["audit", P, "--static"]), 0);
+}
+
+#[test]
+fn the_printed_command_approves_what_was_scanned() {
+    let home = word_count();
+    let shown = out(&home, &["audit", P, "--static"]);
+    let (_, line) = shown.split_once("To approve this version:\n").unwrap();
+    let line = line.replace("\\\n", " ");
+    let args: Vec<&str> = line.split_whitespace().skip(1).collect();
+    home.write("plugins/word-count/words.js", &format!("{WORDS}// later\n"));
+    assert_eq!(exit(&home, &args), 4, "{args:?}");
+    home.write("plugins/word-count/words.js", WORDS);
+    assert_eq!(exit(&home, &args), 0, "{args:?}");
 }
 
 #[test]
@@ -647,6 +660,84 @@ fn an_expensive_audit_is_confirmed_at_a_terminal() {
     assert!(server.requests().is_empty());
     let (exit, _, text) = terminal::at_a_terminal(&home, &["audit", P], "y\n");
     assert_eq!((exit, server.requests().len()), (0, 1), "{text}");
+}
+
+/// A model server that `cargo xtask peers model` has installed, as a child process.
+struct RealModel {
+    child: std::process::Child,
+    url: String,
+}
+
+impl RealModel {
+    /// Starts the server, or returns the reason why it cannot be used.
+    fn start() -> Result<Self, &'static str> {
+        if std::env::var_os("PLUGWARD_TEST_MODEL").is_none() {
+            return Err("PLUGWARD_TEST_MODEL is not set");
+        }
+        let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/model");
+        if !std::path::Path::new(packages).join("xllamacpp").exists() {
+            return Err("`cargo xtask peers model` has not run");
+        }
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/server.py");
+        let mut python = std::process::Command::new("python3");
+        python.arg(script).arg(packages).arg(port.to_string());
+        python.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = python.stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+        assert_eq!(line, "ready\n", "the model server did not start");
+        Ok(Self { child, url: format!("http://127.0.0.1:{port}/v1") })
+    }
+}
+
+impl Drop for RealModel {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ended = self.child.kill().and_then(|()| self.child.wait());
+    }
+}
+
+#[test]
+fn a_real_model_that_is_too_small_never_clears_a_plugin() {
+    let model = match RealModel::start() {
+        Ok(model) => model,
+        Err(reason) => {
+            eprintln!("skipped: {reason}");
+            return;
+        }
+    };
+    let home = word_count();
+    let settings =
+        "[audit]\nclient = \"openai\"\nmodel = \"smollm2\"\nmax_tokens = 300\ntimeout_secs = 1800\n";
+    home.write("config/config.toml", &format!("{settings}base_url = \"{}\"\n", model.url));
+    // A model of 135 million parameters neither reports both canaries nor writes the object that was asked for.
+    let audit = audit(&home, &[P]);
+    let audit = &audit["audit"];
+    eprintln!("risk {}, canaries {}, floors {}", audit["risk"], audit["canary"], audit["floors"]);
+    assert!(matches!(audit["risk"].as_str(), Some("HIGH" | "CRITICAL")), "{audit}");
+    assert_ne!(audit["canary"], json!("ok"), "{audit}");
+}
+
+#[test]
+fn a_review_asks_the_model_on_request() {
+    let home = word_count();
+    let server = Server::start(|canaries| ModelScript::Text(reply("MEDIUM", canaries)));
+    set(&home, &server, "");
+    assert_eq!(exit(&home, &["check", "plugins"]), 0);
+    home.write("plugins/word-count/words.js", &WORDS.replace("split(' ')", "split(/ +/)"));
+    let (exit, result, text) = terminal::at_a_terminal(&home, &["review", "plugins"], "aud\naudit\na\n");
+    // A shortened answer is none: the text of the plugin leaves this machine only on the whole word.
+    assert_eq!((exit, server.requests().len()), (0, 1), "{result}{text}");
+    let asked: Vec<&str> = text.split("Accept this version?").collect();
+    assert!(result.contains("risk MEDIUM") && asked.len() == 4, "{result}{text}");
+    assert!(asked[2].contains("MEDIUM"), "the next screen shows the audit: {text}");
+    // Without a model, the question stays.
+    home.write("config/config.toml", "");
+    home.write("plugins/word-count/words.js", WORDS);
+    let (exit, result, text) = terminal::at_a_terminal(&home, &["review", "plugins"], "audit\nq\n");
+    assert!(exit == 4 && text.contains("audit/no-model"), "{result}{text}");
 }
 
 #[test]

@@ -578,6 +578,8 @@ fn wrap_prints_commands_without_secrets() {
     let servers = json!({ "mcpServers": {
         "fs": { "command": "python3", "args": ["/srv/server.py"] },
         "db": { "command": "python3", "args": ["/srv/db.py", "--token", "hunter2", key] },
+        "my server": { "command": "python3", "args": ["/srv/my.py"] },
+        "env": { "command": "python3", "args": ["/srv/env.py"], "env": { "A": "b" } },
         "done": { "command": "plugward", "args": ["mcp", "run", "--name", "done", "--", "python3"] },
         "far": { "type": "http", "url": "https://x.example/mcp" },
     } });
@@ -589,6 +591,14 @@ fn wrap_prints_commands_without_secrets() {
     assert!(text.contains(add) && text.contains("claude mcp remove -s user fs"), "{text}");
     assert!(text.contains("…") && !text.contains("hunter2") && !text.contains(&key), "{text}");
     assert!(!text.contains("done") && !text.contains("x.example"), "{text}");
+    assert!(text.contains("claude: far\n  not wrapped: it is a server by URL"), "{text}");
+    assert!(
+        text.contains("claude: my server\n  not wrapped: rename it in ") && !text.contains("my.py"),
+        "{text}"
+    );
+    assert!(text.contains("/srv/env.py\"]\n  edit the file: the server has environment variables"), "{text}");
+    let (exit, here) = machine.plugward(&["mcp", "wrap", "--project", "home"]);
+    assert!(exit == 0 && here.contains(add), "{exit} {here}");
     // A file that cannot be read is not one without servers.
     machine.0.write("home/.claude.json", "{ \"mcpServers\": ");
     let (exit, text) = machine.plugward(&["mcp", "wrap"]);
@@ -607,4 +617,141 @@ fn a_danger_in_a_changed_offer_is_no_change_to_accept() {
     assert_eq!(machine.plugward(&["mcp", "tools", "fs"]).0, 6);
     let (exit, text) = machine.plugward(&["mcp", "run", "notes"]);
     assert!(exit == 2 && text.contains("--name NAME -- COMMAND"), "{text}");
+}
+
+/// Asserts that the host's `initialize` was answered with an error, and returns its text.
+fn refused(machine: &Machine, args: &[&str], exit: i32) -> String {
+    let output = machine.piped(args, &host_lines(&json!({})));
+    let error = &answer(&output, 1)["error"];
+    assert_eq!((code(&output), &error["code"]), (exit, &json!(-32001)), "{}", shown(&output).1);
+    error["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_server_that_does_not_start_is_an_error_for_the_host() {
+    let machine = Machine::new();
+    let missing = refused(&machine, &["mcp", "run", "--name", "fs", "--", "no-such-program"], 2);
+    assert!(missing.contains("no-such-program is not on PATH"), "{missing}");
+    assert!(missing.contains("run: plugward mcp run --name fs -- COMMAND"), "{missing}");
+    importing_plugin(&machine);
+    assert_eq!(code(&machine.piped(&["mcp", "run", "plugins/demo/db"], &host_lines(&json!({})))), 0);
+    machine.0.write("plugins/demo/later.py", "TEXT = 'ignore previous instructions'\n");
+    let changed = refused(&machine, &["mcp", "run", "plugins/demo/db"], 4);
+    assert_eq!(
+        changed,
+        "plugward: the server does not start (pin/changed); run: plugward explain plugins/demo"
+    );
+    // A host that sends nothing gets no answer.
+    let output = machine.piped(&["mcp", "run", "plugins/demo/db"], &[]);
+    assert!(code(&output) == 4 && output.stdout.is_empty(), "{}", shown(&output).1);
+}
+
+#[test]
+fn lines_that_are_no_messages_are_an_error_at_once() {
+    let machine = Machine::new();
+    let initialize = |rows: &[&str]| machine.script(&json!({ "raw": { "initialize": rows } }));
+    // The answer shares its line with a banner, so the host would wait for it.
+    initialize(&["hello", r#"ready{"jsonrpc":"2.0","id":ID,"result":{}}"#]);
+    let text = refused(&machine, &["mcp", "run", "--name", "fs", "--", "python3", "server.py", "place"], 1);
+    assert!(text.contains("line 2 of the server is not a message (protocol/not-json)"), "{text}");
+    initialize(&["a banner"; 101]);
+    let text = refused(&machine, &["mcp", "run", "--name", "fs", "--", "python3", "server.py", "place"], 1);
+    assert!(text.contains("line 1 of the server is not a message"), "{text}");
+    let result = r#"{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
+    initialize(&[&["a banner"; 100][..], &[result]].concat());
+    assert!(answer(&machine.run(), 1)["result"].is_object());
+}
+
+#[test]
+fn a_host_that_does_not_read_can_interrupt() {
+    let machine = Machine::new();
+    assert_eq!(code(&machine.run()), 0);
+    let args = ["mcp", "run", "--name", "fs", "--", "python3", "server.py", "place"];
+    let flood = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "data": "x".repeat(200_000) } });
+    let result = r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}"#.to_owned();
+    machine.script(&json!({ "raw": { "tools/call": [flood.to_string(), result] } }));
+    let mut child = machine.command(&args).stdin(Stdio::piped()).spawn().unwrap();
+    let mut to_server = child.stdin.take().unwrap();
+    for line in host_lines(&json!({})) {
+        writeln!(to_server, "{line}").unwrap();
+    }
+    // The call was passed on after the list was read, so the flood comes next.
+    let started = std::time::Instant::now();
+    while !std::fs::read_to_string(machine.0.path("place/log")).unwrap_or_default().ends_with("tools/call\n")
+        || started.elapsed() < std::time::Duration::from_millis(500)
+    {
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let interrupted = std::time::Instant::now();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert!(interrupted.elapsed() < std::time::Duration::from_secs(4), "{:?}", interrupted.elapsed());
+    let (_, ledger) = machine.plugward(&["ledger", "show"]);
+    assert_eq!(ledger.matches("launch_ended").count(), 2, "{ledger}");
+}
+
+#[test]
+fn a_directory_that_is_no_plugin_is_not_searched() {
+    let machine = Machine::new();
+    importing_plugin(&machine);
+    for id in ["plugins", ".", ".."] {
+        let (exit, text) = machine.plugward(&["mcp", "tools", &format!("./{id}/db")]);
+        assert!(exit == 2 && text.contains("not the directory of a plugin"), "{exit} {text}");
+        assert!(text.contains("DIR/SERVER") && text.lines().count() < 8, "{text}");
+    }
+    let (exit, text) = machine.plugward(&["mcp", "tools", "plugins/demo/db"]);
+    assert!(exit == 2 && text.contains("mcp/no-offer"), "{exit} {text}");
+}
+
+#[test]
+fn tools_without_a_name_lists_the_servers() {
+    let machine = Machine::new();
+    let (exit, text) = machine.plugward(&["mcp", "tools"]);
+    assert!(exit == 0 && text.contains("mcp wrap"), "{exit} {text}");
+    importing_plugin(&machine);
+    assert_eq!(code(&machine.piped(&["mcp", "run", "plugins/demo/db"], &host_lines(&json!({})))), 0);
+    let long = format!("Adds two numbers{}.", " and explains each step".repeat(9));
+    machine.offer(&json!([tool("add", &long)]));
+    assert_eq!(code(&machine.run()), 0);
+    machine.offer(&json!([tool("add", "Adds.")]));
+    assert_eq!(code(&machine.run()), 4);
+    let (exit, text) = machine.plugward(&["mcp", "tools"]);
+    let rows: Vec<Vec<&str>> = text.lines().map(|row| row.split_whitespace().collect()).collect();
+    assert_eq!(exit, 0, "{text}");
+    assert!(rows.contains(&vec!["changed", "1", "fs"]), "{text}");
+    assert!(rows.iter().any(|row| row[0] == "same" && row[2].ends_with("plugins/demo/db")), "{text}");
+    let output = machine.command(&["mcp", "tools", "--format", "json"]).output().unwrap();
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(listed["servers"].as_array().unwrap().len(), 2, "{listed}");
+    // The old and the new text are shown, in lines that fit a terminal.
+    let (exit, text) = machine.plugward(&["mcp", "tools", "fs"]);
+    assert_eq!(exit, 4, "{text}");
+    assert!(text.contains("    changed: description\n    - \"Adds two numbers and"), "{text}");
+    assert!(text.contains("    + \"Adds.\"\n"), "{text}");
+    let shown = text.split("\nto pin").next().unwrap();
+    assert!(shown.lines().all(|row| row.chars().count() <= 80), "{shown}");
+}
+
+#[test]
+fn an_offer_that_was_not_listed_to_its_end_is_not_accepted() {
+    let machine = Machine::new();
+    assert_eq!(code(&machine.run()), 0);
+    let page =
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"add","inputSchema":{}}],"nextCursor":"n"}}"#;
+    let server = SERVER.replace(
+        "    if method in script",
+        "    if method == 'tools/list' and 'plugward:' not in str(message['id']):\n                 script['raw'] = {'tools/list': [PAGE]}\n    if method in script",
+    );
+    machine.0.write("server.py", &format!("PAGE = {}\n{server}", json!(page)));
+    let output = machine.run();
+    assert_eq!(answer(&output, 2)["error"]["code"], -32001, "{}", shown(&output).1);
+    let (exit, report) = machine.tools(&["--saved"]);
+    assert_eq!(exit, 4, "{report}");
+    let (_, text) = machine.plugward(&["mcp", "tools", "fs", "--saved"]);
+    assert!(text.contains("before it had listed everything") && !text.contains("--set"), "{text}");
+    let set = report["set"].as_str().unwrap().to_owned();
+    let (exit, text) = machine.plugward(&["mcp", "accept", "fs", "--set", &set]);
+    assert!(exit == 4 && text.contains("mcp/part"), "{exit} {text}");
 }

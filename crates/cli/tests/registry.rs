@@ -146,16 +146,17 @@ fn which_as_json() {
     let shown = machine.json(&["which", "hi", "there", "--format", "json"]);
     let expected = json!({
         "version": 1, "name": "hi", "found": "installed", "id": "hi", "official": true, "file": "plugward-hi",
-        "checksum": "none", "run": "unattended", "decision": "run", "code": null, "args": ["there"]
+        "checksum": "none", "run": "unattended", "decision": "run", "code": null, "args": ["there"], "options": {}
     });
     assert_eq!(shown, expected);
+    let with_options = ["--cfg", &format!("{HI}.options.web.port=3141"), "which", "hi", "--format", "json"];
+    assert_eq!(machine.json(&with_options)["options"], json!({ "web": { "port": 3141 } }));
     // The order of the keys is a part of the contract.
     let text = String::from_utf8(machine.run(&["which", "hi", "--format", "json"]).stdout).unwrap();
     let keys: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("  \"")?.split('"').next()).collect();
-    let order =
-        ["version", "name", "found", "id", "official", "file", "checksum", "run", "decision", "code", "args"];
-    assert_eq!(keys, order);
+    let order = "version name found id official file checksum run decision code args options";
+    assert_eq!(keys.join(" "), order);
     let unknown = machine.json(&["which", "nope", "--format", "json"]);
     assert_eq!((&unknown["found"], &unknown["code"]), (&json!("none"), &json!("registry/unknown")));
     assert_eq!((&unknown["id"], &unknown["decision"]), (&Value::Null, &json!("refuse")));
@@ -245,6 +246,15 @@ fn an_update_is_listed_and_installed() {
     assert!(flat.contains(&format!("plugward pin hi --update sha256:{digest}")), "{stopped}");
     machine.exits(0, &["which", "hi"]);
     machine.exits(4, &["pin", "hi", "--update", &format!("sha256:{}", sha256(b"guess"))]);
+    // A changed file is named, and not replaced.
+    let before = std::fs::read(machine.installed()).unwrap();
+    std::fs::write(machine.installed(), "#!/bin/sh\nevil\n").unwrap();
+    for args in [&["update"][..], &["update", "--apply"]] {
+        let named = machine.exits(4, args);
+        assert!(named.contains("registry/changed") && named.contains("plugward-hi"), "{named}");
+        assert!(!named.contains("up to date"), "{named}");
+    }
+    std::fs::write(machine.installed(), before).unwrap();
     machine.exits(2, &["pin", "hi", "--update", "sha256:12"]);
     machine.exits(0, &["pin", "hi", "--update", &format!("sha256:{digest}")]);
     machine.exits(4, &["which", "hi"]);

@@ -167,6 +167,13 @@ fn dropped_in_directory() {
     // A plugin that cannot be digested is named, with the reason.
     std::os::unix::fs::symlink("/etc/passwd", home.path("plugins/late/link")).unwrap();
     assert!(text(&session.send("list")["message"]).starts_with("cannot be read: late (tree/"));
+    let stopped = session.send("enable late");
+    assert!(text(&stopped["code"]).starts_with("tree/") && stopped["ok"] == json!(false), "{stopped}");
+    // So is one without a usable manifest, by the name of its directory.
+    home.write("plugins/broken/plugin.json", "{");
+    let stopped = session.send("info broken");
+    assert_eq!(text(&stopped["code"]), "manifest/syntax", "{stopped}");
+    assert_eq!(text(&session.send("info borken")["code"]), "session/plugin");
     // The enabled plugin keeps its checked contents, and says so.
     home.write("plugins/word-count/index.js", "export const a = 2;\n");
     let stale = session.send("info word-count");
@@ -268,6 +275,7 @@ fn bad_lines_are_answered() {
     let mut session = Session::start(&home, &[]);
     let unknown = session.send("enabel word-count");
     assert_eq!((text(&unknown["code"]), text(&unknown["did_you_mean"])), ("session/command", "enable"));
+    assert!(text(&unknown["message"]).ends_with("messages, dirty, register"), "{unknown}");
     let unknown = session.send("info word-cuont");
     assert_eq!((text(&unknown["code"]), text(&unknown["did_you_mean"])), ("session/plugin", "word-count"));
     assert_eq!(text(&session.send("enable")["code"]), "session/command");
@@ -345,6 +353,55 @@ fn an_audit_stops_at_its_layer() {
     assert_eq!(session.end(), 0);
     assert_eq!(code(&word_count().run(&["session", "plugins", "--send"])), 2, "no client");
     assert_eq!(code(&home.run(&["session", "plugins", "--send", "--static"])), 2);
+}
+
+#[test]
+fn the_limit_of_tokens_counts_the_whole_session() {
+    let home = word_count();
+    plugin(&home, "letters", "", SCHEMA);
+    let server = server(&home, "LOW", 2);
+    let settings = std::fs::read_to_string(home.path("config/config.toml")).unwrap();
+    // Each request alone is below the limit.
+    let tokens = |id: &str| -> u64 {
+        let shown = home.run(&["audit", id, "--in", "plugins", "--dry-run", "--format", "json"]);
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        shown["audits"][0]["plan"]["tokens"].as_u64().unwrap()
+    };
+    let limit = tokens("letters") + tokens("word-count");
+    home.write("config/config.toml", &format!("{settings}confirm_tokens = {limit}\n"));
+    let mut session = Session::open(&home, &["--send"]);
+    assert_eq!(session.send("audit letters")["audit"]["kind"], json!("deep"));
+    let stopped = session.send("audit word-count");
+    assert_eq!((text(&stopped["code"]), server.requests().len()), ("audit/too-costly", 1), "{stopped}");
+    assert_eq!(session.end(), 0);
+    // `--yes` confirms it, and so does a higher limit.
+    home.write("config/config.toml", &format!("{settings}confirm_tokens = {}\n", limit + 1));
+    plugin(&home, "letters", "", &format!("{SCHEMA}//more\n"));
+    let mut session = Session::open(&home, &["--send", "--yes"]);
+    assert_eq!(session.send("audit letters")["audit"]["kind"], json!("deep"));
+    assert_eq!(session.send("audit word-count")["audit"]["kind"], json!("deep"));
+    assert_eq!((server.requests().len(), session.end()), (3, 0));
+}
+
+#[test]
+fn the_model_reads_each_companion() {
+    let home = word_count();
+    plugin(&home, "main", r#", "companions": ["word-count"]"#, SCHEMA);
+    let server = server(&home, "LOW", 2);
+    let mut session = Session::open(&home, &["--yes", "--send"]);
+    let enabled = session.send("enable main");
+    assert_eq!((text(&enabled["state"]), server.requests().len()), ("enabled", 2), "{enabled}");
+    assert_eq!(text(&session.send("info word-count")["state"]), "enabled");
+    assert_eq!(session.end(), 0);
+    // A companion whose audit fails keeps both disabled.
+    let home = word_count();
+    plugin(&home, "main", r#", "companions": ["word-count"]"#, SCHEMA);
+    let _server = self::server(&home, "LOW", 1);
+    let mut session = Session::open(&home, &["--yes", "--send"]);
+    let refused = session.send("enable main");
+    assert_eq!((&refused["ok"], text(&refused["state"])), (&json!(false), "discovered"), "{refused}");
+    assert_eq!(text(&session.send("info word-count")["state"]), "discovered");
+    assert_eq!(session.end(), 0);
 }
 
 #[test]

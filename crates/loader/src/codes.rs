@@ -141,6 +141,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("mcp/new", "review what the server offers: `plugward mcp tools SERVER`; then accept it"),
     ("mcp/no-offer", "start the server once through its host: `plugward mcp run`"),
     ("mcp/not-pinned", "check the plugin of the server first, then start the server again"),
+    ("mcp/part", "list and review everything that the server offers: `plugward mcp tools SERVER`"),
     ("mcp/remote", "start a local server, or add the URL to the host without plugward"),
     ("mcp/store", "move the file of stored offers away, and start the server again; pins are not in it"),
     (

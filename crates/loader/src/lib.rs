@@ -62,7 +62,7 @@ pub use gates::settings_findings::SETTINGS_FILE;
 pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
 pub use hooks::{HookPlugins, HookSealError, add_looked, record_exposures, record_laundered};
 pub use mcp::{
-    McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferOutcome, OfferRules, OfferStore,
+    McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferOutcome, OfferRules, OfferServer, OfferStore,
     OfferStoreError, OfferView, ProxyEnd, ProxyHost, ProxyStop, StoredOffer, ViewedItem,
 };
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};

@@ -106,6 +106,31 @@ fn checksum_algorithms() {
         let is_weak = policy.notes().iter().any(|note| note.code == "policy/weak-algorithm");
         assert_eq!(is_weak, algorithm == ChecksumAlgorithm::Sha1);
     }
+    // Assignments set the parts one by one, in any order, and the last one wins.
+    let part = |name: &str, value: &str| format!("plugins.command.a.checksum.{name}={value}");
+    let (sha1, digits) = (part("algorithm", "sha1"), "0f".repeat(20));
+    for rows in [
+        vec![sha1.clone(), part("value", &digits)],
+        vec![part("value", &digits), part("algorithm", "sha256"), sha1.clone()],
+        vec![sha1.clone(), part("value", "ab"), part("value", &digits)],
+    ] {
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        let layer = SettingsLayer::assignments(Cli, "--cfg", &rows).unwrap();
+        let checksum = TrustPolicy::new([Arc::new(layer)], []).command("a").checksum.unwrap();
+        assert_eq!(
+            (checksum.algorithm, checksum.value),
+            (ChecksumAlgorithm::Sha1, digits.clone()),
+            "{rows:?}"
+        );
+    }
+    for (rows, message) in [
+        (vec![sha1.clone()], "missing field `value`"),
+        (vec![part("value", &digits)], "expected 64 hex digits of sha256"),
+    ] {
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        let error = SettingsLayer::assignments(Cli, "--cfg", &rows).unwrap_err();
+        assert_eq!(error.first().message, message);
+    }
     // A repository can add a checksum, and cannot replace one.
     let of = |digit: &str| format!("plugins.command.a.checksum.value = \"{}\"", digit.repeat(64));
     let value = |layers: &[(LayerKind, &str)]| policy(layers).command("a").checksum.unwrap().value;

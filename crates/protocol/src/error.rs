@@ -87,10 +87,22 @@ pub enum ProtocolErrorKind {
     #[error("the plugin ended without `exit`")]
     PluginEnded,
     /// The server did not answer a request of the proxy in time.
-    #[error("the server did not answer `{method}` in time")]
+    #[error("the server did not answer `{method}` in time{}", unread.map(|line| format!("; its line {line} is not a message")).unwrap_or_default())]
     ServerTimeout {
         /// The method of the request.
         method: &'static str,
+        /// The first line that was not a message.
+        unread: Option<u64>,
+    },
+    /// Lines of the server that are not messages, instead of an answer to a request of the proxy.
+    #[error("line {line} of the server is not a message: {fault}")]
+    ServerLine {
+        /// The number of the line; blank lines do not count.
+        line: u64,
+        /// The code of the fault.
+        code: &'static str,
+        /// The fault.
+        fault: String,
     },
     /// The server ended.
     #[error("the server ended")]
@@ -153,6 +165,7 @@ impl ProtocolError {
             ProtocolErrorKind::PluginTimeout { .. } => "protocol/timeout",
             ProtocolErrorKind::PluginEnded => "protocol/eof",
             ProtocolErrorKind::ServerTimeout { .. } => "mcp/timeout",
+            ProtocolErrorKind::ServerLine { code, .. } => code,
             ProtocolErrorKind::ServerEnded => "mcp/eof",
             ProtocolErrorKind::Answer { .. } => "mcp/answer",
             ProtocolErrorKind::CursorLoop { .. } => "mcp/cursor-loop",
@@ -166,6 +179,24 @@ impl ProtocolError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         CODES.iter().find(|(code, _)| *code == self.code()).map_or("", |(_, help)| help)
+    }
+}
+
+impl ProtocolError {
+    /// Returns the text for a host, which can show it to a model: without texts of the server.
+    pub(crate) fn for_host(&self) -> String {
+        let shown = match &self.kind {
+            ProtocolErrorKind::Answer { method, .. } => format!("the answer to `{method}` cannot be used"),
+            ProtocolErrorKind::ServerLine { line, .. } => {
+                format!("line {line} of the server is not a message")
+            }
+            ProtocolErrorKind::DuplicateKey { .. }
+            | ProtocolErrorKind::Message { .. }
+            | ProtocolErrorKind::DuplicateItem { .. }
+            | ProtocolErrorKind::NotIJson { .. } => "an answer of the server cannot be used".to_owned(),
+            other => other.to_string(),
+        };
+        format!("{shown} ({}); {}", self.code(), self.help())
     }
 }
 

@@ -15,6 +15,6 @@ pub use json::{MAX_DEPTH, parse_object};
 pub use lines::Lines;
 pub use mcp::{
     ClientCapabilities, Item, ItemDiff, ItemKind, ItemState, MAX_ITEMS, NewItemRule, Offer, OfferCheck,
-    OfferDiff, PinnedOffer, PinnedSet, ProxySession, ProxyStep,
+    OfferDiff, OfferExtent, PinnedOffer, PinnedSet, ProxySession, ProxyStep,
 };
 pub use plugward_types as types;

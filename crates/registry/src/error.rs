@@ -47,6 +47,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("registry/too-large", "tell the registry: the file exceeds the limit"),
     ("registry/unknown", "check the spelling, or run plugward registry list"),
     ("registry/version", "update plugward: the registry has a newer format"),
+    ("registry/writable", "let only the owner write the file and its directory: chmod go-w"),
 ];
 
 /// The error of an operation, or the reason of a refusal.
@@ -108,6 +109,7 @@ impl RegistryError {
             RegistryErrorKind::NotInstalled { .. } => ("registry/not-installed", 3),
             RegistryErrorKind::Checksum { .. } => ("policy/checksum", 4),
             RegistryErrorKind::Changed { .. } => ("registry/changed", 4),
+            RegistryErrorKind::Writable { .. } => ("registry/writable", 4),
             RegistryErrorKind::Digest { .. } => ("registry/digest", 4),
             RegistryErrorKind::Pinned { .. } => ("registry/pinned", 4),
             RegistryErrorKind::Syntax { .. } => ("registry/syntax", 4),
@@ -145,6 +147,10 @@ impl RegistryError {
             }
             RegistryErrorKind::Pinned { name, offered, .. } => {
                 format!("if you trust the new file: plugward pin {} --update {offered}", quoted(name))
+            }
+            RegistryErrorKind::Writable { file, directory } => {
+                let (directory, file) = (quoted(directory), quoted(&format!("{directory}/{file}")));
+                format!("let only the owner write both: chmod go-w {directory} {file}")
             }
             RegistryErrorKind::Requires { missing, .. } => {
                 let first = missing.first().map_or("", String::as_str);
@@ -225,6 +231,9 @@ pub enum RegistryErrorKind {
     /// The installed file is not the one that was installed.
     #[error("{file} is not the file that was installed: {why}")]
     Changed { file: String, why: String },
+    /// The file on the search path is not used, because others can replace it.
+    #[error("{file} is not used: others than the owner can write it or its directory {}", line(directory))]
+    Writable { file: String, directory: String },
     /// The download is not the file that the registry lists.
     #[error(
         "the download of {name} is not the file that the registry lists: expected {expected}, found {actual}"

@@ -140,6 +140,7 @@ impl CommandHost<'_> {
         let mut receipts = None;
         let mut no_binary = None;
         let mut no_command = None;
+        let mut writable = None;
         for count in (1..=count).rev() {
             let words = words.part(..count);
             let (name, joined) = (words.join(" "), words.join("-"));
@@ -179,12 +180,18 @@ impl CommandHost<'_> {
                 found.directory = Some(directory.to_owned());
                 return self.verify(found, handle.into_std(), None);
             }
+            writable = writable.or_else(|| {
+                let directory = self.path.writable(&file)?.to_owned();
+                Some(RegistryErrorKind::Writable { file, directory })
+            });
         }
         let name = words.head(count.max(1)).join(" ");
         let reason = if let Some(entry) = no_binary {
             self.no_binary(entry)
         } else if let Some(entry) = no_command {
             entry.not_a_command()
+        } else if let Some(writable) = writable {
+            writable
         } else {
             let installed = receipts.iter().flatten().map(|receipt| receipt.name.as_str());
             let listed = registry.into_iter().flat_map(Registry::entries).map(|entry| entry.name.as_str());

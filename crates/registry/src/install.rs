@@ -151,16 +151,17 @@ impl CommandStore {
         self.fetch_and_place(&lock, &receipts, Download { host, fetch, binary, rules, receipt, old: None })
     }
 
-    /// Returns the installed plugins for which their registry lists another file, or only the named one.
+    /// Returns the installed plugins for which their registry lists another file, or only the named one. A plugin whose file is
+    /// not the installed one is the error `registry/changed` instead.
     ///
     /// # Errors
-    /// `registry/not-installed` if the named plugin is not installed from this registry; `registry/receipts`.
+    /// `registry/not-installed` if the named plugin is not installed from this registry; `registry/receipts`, `registry/disk`.
     pub fn outdated(
         &self,
         host: &CommandHost<'_>,
         registry: &Registry,
         name: Option<&str>,
-    ) -> Result<Vec<AvailableUpdate>, RegistryError> {
+    ) -> Result<Vec<Result<AvailableUpdate, RegistryError>>, RegistryError> {
         let receipts = self.receipts()?;
         let is_named =
             |receipt: &InstallReceipt| name.is_none_or(|name| receipt.name == name || receipt.id == name);
@@ -172,13 +173,25 @@ impl CommandStore {
         if let (Some(name), true) = (name, own.is_empty()) {
             return Err(RegistryErrorKind::NotInstalled { name: name.to_owned() }.into());
         }
-        let update = |receipt: &InstallReceipt| {
-            let entry = registry.entries().find(|entry| entry.id == receipt.id)?;
-            let to = entry.binary(host.targets)?.digest;
-            let (name, id, from) = (entry.name.clone(), entry.id.clone(), receipt.sha256.clone());
-            (from != to.hex()).then_some(AvailableUpdate { name, id, from, to })
-        };
-        Ok(own.into_iter().filter_map(update).collect())
+        let mut updates = Vec::new();
+        for receipt in own {
+            if let Some(why) = self.change(receipt)? {
+                let file = receipt.file.clone();
+                updates.push(Err(RegistryErrorKind::Changed { file, why }.into()));
+                continue;
+            }
+            let entry = registry.entries().find(|entry| entry.id == receipt.id);
+            let Some((entry, binary)) = entry.and_then(|entry| Some((entry, entry.binary(host.targets)?)))
+            else {
+                continue;
+            };
+            let (to, from) = (binary.digest, receipt.sha256.clone());
+            let (name, id) = (entry.name.clone(), entry.id.clone());
+            if from != to.hex() {
+                updates.push(Ok(AvailableUpdate { name, id, from, to }));
+            }
+        }
+        Ok(updates)
     }
 
     /// Replaces an installed plugin by the file that the registry lists.

@@ -159,9 +159,13 @@ impl Registry {
             return Err(syntax("expected the object `plugins`".to_owned()));
         };
         let mut found = Self { url: url.clone(), entries: BTreeMap::new(), notes: Vec::new() };
-        let mut ids: BTreeMap<&str, usize> = BTreeMap::new();
-        for id in plugins.iter().filter_map(|member| member.node().get("id")?.as_str()) {
-            let count = ids.entry(id).or_default();
+        let mut ids: BTreeMap<String, usize> = BTreeMap::new();
+        for member in plugins {
+            let id = match member.node().get("id") {
+                Some(id) => id.as_str().map(str::to_owned),
+                None => Some(member.key().replace(' ', "-")),
+            };
+            let count = ids.entry(id.unwrap_or_default()).or_default();
             *count = count.saturating_add(1);
         }
         for member in plugins {
@@ -169,7 +173,7 @@ impl Registry {
             let text = bytes.part(node.span().start..node.span().end);
             let entry = match entry(name, node, text, url) {
                 // With two entries of one id, a setting for that id would apply to either plugin.
-                Ok(entry) if ids.get(entry.id.as_str()).is_some_and(|count| *count > 1) => {
+                Ok(entry) if ids.get(&entry.id).is_some_and(|count| *count > 1) => {
                     Err(("/id".to_owned(), format!("another entry has the id `{}`", entry.id)))
                 }
                 other => other,

@@ -11,8 +11,8 @@ use crate::names::is_word;
 
 /// Any of the three bits that let someone execute a file.
 const EXECUTE: u32 = 0o111;
-/// The bit that lets every user write.
-const WRITE_OTHERS: u32 = 0o002;
+/// The bits that let others than the owner write.
+const WRITE_OTHERS: u32 = 0o022;
 /// The most entries of one directory that are listed.
 const LISTED: usize = 100_000;
 
@@ -31,7 +31,7 @@ pub struct PathCommand {
 /// The directories that are searched for executables, in order.
 ///
 /// # Guarantees
-/// Relative directories, and directories and files that every user can write, are skipped.
+/// Relative directories, and directories and files that the group or every user can write, are skipped.
 #[derive(Debug, Clone)]
 pub struct SearchPath {
     directories: Vec<String>,
@@ -59,11 +59,25 @@ impl SearchPath {
     /// Opens the first executable with a name, and returns it with its directory.
     pub(crate) fn open(&self, name: &str) -> Option<(&str, File)> {
         self.directories.iter().filter(|dir| is_private(dir)).find_map(|dir| {
-            // An unreadable file is skipped, because it cannot be verified.
-            let (file, _) = self.authority.open(&format!("{dir}/{name}")).ok()?;
-            let mode = file.metadata().ok()?.mode();
-            (mode & EXECUTE != 0 && mode & WRITE_OTHERS == 0).then_some((dir.as_str(), file))
+            let (file, mode) = self.executable(dir, name)?;
+            (mode & WRITE_OTHERS == 0).then_some((dir.as_str(), file))
         })
+    }
+
+    /// Returns the directory of the first executable with a name that is skipped because others can write it or its directory.
+    pub(crate) fn writable(&self, name: &str) -> Option<&str> {
+        let is_skipped = |dir: &&String| {
+            let found = self.executable(dir, name);
+            found.is_some_and(|(_, mode)| mode & WRITE_OTHERS != 0 || !is_private(dir))
+        };
+        self.directories.iter().find(is_skipped).map(String::as_str)
+    }
+
+    /// Opens an executable, and returns its permissions. An unreadable file is skipped, because it cannot be verified.
+    fn executable(&self, directory: &str, name: &str) -> Option<(File, u32)> {
+        let (file, _) = self.authority.open(&format!("{directory}/{name}")).ok()?;
+        let mode = file.metadata().ok()?.mode();
+        (mode & EXECUTE != 0).then_some((file, mode))
     }
 
     /// Lists the files with a prefix, without opening them. Of several files with one name, the first is listed.
@@ -90,7 +104,7 @@ impl SearchPath {
     }
 }
 
-/// Returns `true` if not every user can create files in a directory. The sticky bit does not prevent that.
+/// Returns `true` if only its owner can create files in a directory. The sticky bit does not prevent that.
 fn is_private(directory: &str) -> bool {
     std::fs::metadata(Path::new(directory))
         .is_ok_and(|meta| meta.is_dir() && std::os::unix::fs::MetadataExt::mode(&meta) & WRITE_OTHERS == 0)

@@ -223,6 +223,16 @@ impl CommandStore {
         read.map(Some).map_err(|error| RegistryError::disk("read", name, error))
     }
 
+    /// Returns why the file of a receipt is not the installed one; `None` if it is.
+    pub(crate) fn change(&self, receipt: &InstallReceipt) -> Result<Option<String>, RegistryError> {
+        if let Some(Err(why)) = self.open_installed(&receipt.file) {
+            return Ok(Some(why));
+        }
+        let digests = self.digests(&receipt.file, None)?;
+        let changed = digests.filter(|digests| !receipt.covers(&digests.sha256));
+        Ok(changed.map(|digests| format!("its digest is now {}", digests.sha256)))
+    }
+
     pub(crate) fn remove_file(&self, name: &str) -> Result<(), RegistryError> {
         match self.jail.remove_file(name) {
             Err(error) if error.code() != "path/not-found" => Err(open_failed("remove", name, &error)),

@@ -7,6 +7,8 @@
     reason = "installs and starts the hosts, and writes their home directories"
 )]
 
+mod model;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
@@ -52,6 +54,8 @@ pub(crate) enum Peers {
         #[arg(long, value_name = "FILE")]
         plugward: Option<PathBuf>,
     },
+    /// Install a small language model and its server, for the test of an audit by a real model
+    Model,
 }
 
 #[derive(Deserialize)]
@@ -103,7 +107,7 @@ fn intact() -> String {
 }
 
 pub(crate) fn run(task: &Peers) -> Result<Outcome> {
-    let Peers::Hosts { prefix, host, plugward } = task;
+    let Peers::Hosts { prefix, host, plugward } = task else { return model::install() };
     let target = PathBuf::from(target_directory()?);
     let prefix = match prefix {
         Some(prefix) => std::path::absolute(prefix)?,

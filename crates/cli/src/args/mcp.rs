@@ -18,7 +18,8 @@ pub(crate) enum McpVerb {
     Run(McpRunArgs),
     /// Show what a server offers, next to what is pinned
     #[command(
-        after_help = "Examples:\n  plugward mcp tools fs                # start the server and compare\n  \
+        after_help = "Examples:\n  plugward mcp tools                   # list the servers; starts nothing\n  \
+                            plugward mcp tools fs                # start the server and compare\n  \
                             plugward mcp tools fs --saved        # what it offered last; starts nothing"
     )]
     Tools(McpToolsArgs),
@@ -49,11 +50,11 @@ pub(crate) struct McpRunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpToolsArgs {
-    /// Name of a server, or ID/SERVER
+    /// Name of a server, or ID/SERVER [default: list all servers]
     #[arg(value_name = "SERVER")]
-    pub(crate) server: String,
+    pub(crate) server: Option<String>,
     /// Show the last stored offer, and start nothing
-    #[arg(long)]
+    #[arg(long, requires = "server")]
     pub(crate) saved: bool,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "table")]

@@ -1,6 +1,6 @@
 //! `plugward install`, `update` and `remove`: changes the installed command plugins.
 
-use plugward_loader::registry::{InstallConsent, Registry, RegistryErrorKind};
+use plugward_loader::registry::{InstallConsent, Registry, RegistryError, RegistryErrorKind};
 
 use crate::args::{CommandNameArgs, UpdateArgs};
 use crate::command_host::{self, CommandSetup, failure};
@@ -51,7 +51,7 @@ pub(crate) fn explanation(registry: &Registry, name: &str) -> String {
 }
 
 /// Returns an error as a failure, with the place of the setting that it is about.
-pub(crate) fn explained(error: &plugward_loader::registry::RegistryError, setup: &CommandSetup) -> Failure {
+pub(crate) fn explained(error: &RegistryError, setup: &CommandSetup) -> Failure {
     let shown = failure(error);
     match command_host::origin(error, &setup.policy) {
         Some(origin) => shown.note("set in", origin),
@@ -69,6 +69,14 @@ pub(crate) fn update(args: &UpdateArgs, host: &Host, out: &mut Out) -> Result<u8
         .map_err(|error| failure(&error))?;
     let mut worst = 0;
     for update in &updates {
+        // One plugin that cannot be updated does not stop the others.
+        let update = match update {
+            Ok(update) => update,
+            Err(error) => {
+                worst = worse(worst, complain(error, &setup, out));
+                continue;
+            }
+        };
         let name = line(&update.name);
         if !args.apply {
             out.result(&format!("{name}\n  from sha256:{}\n  to   {}\n", update.from, update.to))?;
@@ -76,22 +84,25 @@ pub(crate) fn update(args: &UpdateArgs, host: &Host, out: &mut Out) -> Result<u8
         }
         match setup.with_host(|of| store.update(of, &registry, &update.id, &*fetch, now)) {
             Ok(_) => out.result(&format!("Updated {name} to {}.\n", update.to))?,
-            // One plugin that cannot be updated does not stop the others.
-            Err(error) => {
-                let shown = explained(&error, &setup);
-                worst = worse(worst, shown.exit());
-                out.complain(shown.render(out.width).trim_end());
-            }
+            Err(error) => worst = worse(worst, complain(&error, &setup, out)),
         }
     }
+    let available = updates.iter().filter(|update| update.is_ok()).count();
     if updates.is_empty() {
         out.result("Everything is up to date.\n")?;
-    } else if !args.apply {
+    } else if available > 0 && !args.apply {
         let name = args.name.as_deref().map(|name| format!("{} ", quoted(name))).unwrap_or_default();
-        let text = count(updates.len(), "update");
+        let text = count(available, "update");
         out.result(&format!("{text}. To install: plugward update {name}--apply\n"))?;
     }
     Ok(worst)
+}
+
+/// Prints an error of one of several plugins, and returns its exit code.
+fn complain(error: &RegistryError, setup: &CommandSetup, out: &Out) -> u8 {
+    let shown = explained(error, setup);
+    out.complain(shown.render(out.width).trim_end());
+    shown.exit()
 }
 
 /// Returns the exit code that comes first in 7, 4, 6, 5, 2, 1, 3.

@@ -5,6 +5,7 @@ use plugward_loader::registry::{
     CommandSource, FoundCommand, PinnedChecksum, RegistryError, RegistryErrorKind, RunDecision,
 };
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::{ListFormat, WhichArgs};
 use crate::command_host::{self, CommandSetup};
@@ -13,6 +14,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, LOAD, Out, REFUSE, paint};
+use crate::verbs::config;
 use plugward_loader::escape::line;
 
 #[derive(Serialize)]
@@ -28,6 +30,8 @@ struct Shown<'a> {
     decision: &'a str,
     code: Option<&'a str>,
     args: Vec<&'a str>,
+    /// The options of the settings, which the plugin gets when it starts.
+    options: Value,
 }
 
 pub(crate) fn run(args: &WhichArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -40,7 +44,8 @@ pub(crate) fn run(args: &WhichArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         .with_host(|of| of.find(store.as_ref(), registry, &words))
         .map_err(|error| command_host::failure(&error))?;
     command_host::notes(&found.notes, out);
-    let shown = shown(&found, &words);
+    let options = found.id.as_deref().map(|id| config::to_json(&setup.policy.options(id).into()));
+    let shown = shown(&found, &words, options.unwrap_or_else(|| Value::Object(Map::new())));
     match args.format {
         ListFormat::Json => out.result(&json::render(&shown)?)?,
         ListFormat::Table => out.result(&text(&found, &shown, host))?,
@@ -51,7 +56,7 @@ pub(crate) fn run(args: &WhichArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     Ok(found.exit())
 }
 
-fn shown<'a>(found: &'a FoundCommand, words: &[&'a str]) -> Shown<'a> {
+fn shown<'a>(found: &'a FoundCommand, words: &[&'a str], options: Value) -> Shown<'a> {
     let used = found.name.split(' ').filter(|word| !word.is_empty()).count();
     Shown {
         version: 1,
@@ -79,6 +84,7 @@ fn shown<'a>(found: &'a FoundCommand, words: &[&'a str]) -> Shown<'a> {
         },
         code: found.reason.as_ref().map(RegistryError::code),
         args: words.get(used..).unwrap_or_default().to_vec(),
+        options,
     }
 }
 

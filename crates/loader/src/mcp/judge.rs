@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_pinstore::{Change, ChangeOutcome, McpOwner, McpPin, Timestamp};
 use plugward_protocol::{
-    ClientCapabilities, Item, ItemDiff, ItemState, NewItemRule, Offer, OfferCheck, OfferDiff, PinnedOffer,
-    PinnedSet, ProtocolError, ProxySession,
+    ClientCapabilities, Item, ItemDiff, ItemState, NewItemRule, Offer, OfferCheck, OfferDiff, OfferExtent,
+    PinnedOffer, PinnedSet, ProtocolError, ProxySession,
 };
 use plugward_scanner::{Content, Entry, FileKind, Profile, RoleHint, Rules, ScanError, ScanOptions};
 use plugward_types::{Digest, FileRole, Finding, Severity};
@@ -91,6 +91,8 @@ pub enum OfferAcceptance {
     Pinned,
     /// No offer with this digest is stored.
     Unknown,
+    /// The server was ended before it had listed everything, so the rest was not reviewed.
+    Part,
     /// The scan found dangers. Each finding has the label of its item.
     Refused(Vec<(String, Finding)>),
 }
@@ -123,6 +125,8 @@ pub struct ViewedItem {
     pub state: Option<ItemState>,
     /// The names of the changed members; `None` if the pinned text is not known.
     pub fields: Option<Vec<String>>,
+    /// The pinned text of a changed item, if it is known.
+    pub old: Option<Value>,
 }
 
 /// Judges the offers of one session, and pins them.
@@ -294,7 +298,8 @@ impl<'a> OfferJudge<'a> {
         let items = others.chain(offer.items()).cloned().collect();
         let whole = Offer::new(items, offer.client().clone())?;
         let findings = self.scan(offer, &self.pinned().diff(offer))?;
-        self.keep_withheld(first_request(session)?, &whole)?;
+        let is_part = offer.extent() == OfferExtent::Part;
+        self.texts.add(&StoredOffer { is_part, ..self.stored(first_request(session)?, &whole) })?;
         self.outcome = Some(OfferOutcome { check: check.clone(), set: whole.set_digest(), findings });
         Ok(())
     }
@@ -313,6 +318,7 @@ impl<'a> OfferJudge<'a> {
             command: self.server.command.clone(),
             directory: self.server.directory.clone(),
             is_withheld: true,
+            is_part: offer.extent() == OfferExtent::Part,
         }
     }
 
@@ -362,11 +368,13 @@ impl<'a> OfferJudge<'a> {
             let known: BTreeSet<Digest> = known.copied().collect();
             let old = texts.iter().flat_map(|offer| &offer.items);
             let mut old = old.filter(|old| old.kind() == item.kind() && known.contains(&old.digest()));
+            let old =
+                old.next_back().filter(|_| state == Some(ItemState::Changed)).map(|old| old.json().clone());
             let fields = match state {
-                Some(ItemState::Changed) => old.next_back().map(|old| changed(old.json(), item.json())),
+                Some(ItemState::Changed) => old.as_ref().map(|old| changed(old, item.json())),
                 _ => Some(Vec::new()),
             };
-            ViewedItem { item: item.clone(), state, fields }
+            ViewedItem { item: item.clone(), state, fields, old }
         };
         let latest = self.pins_of().into_iter().max_by_key(|pin| pin.used);
         Ok(OfferView {
@@ -398,8 +406,14 @@ impl<'a> OfferJudge<'a> {
             let whole = Offer::new(offer.items.clone(), ClientCapabilities::default()).ok()?;
             (whole.set_digest() == set).then_some(whole)
         };
-        let found = offers.into_iter().rev().find_map(|offer| Some((is_wanted(&offer)?, offer)));
-        let Some((whole, offer)) = found else { return Ok(OfferAcceptance::Unknown) };
+        let wanted = offers.into_iter().rev().filter_map(|offer| Some((is_wanted(&offer)?, offer)));
+        // One with the same items can have been listed to its end.
+        let Some((whole, offer)) = wanted.min_by_key(|(_, offer)| offer.is_part) else {
+            return Ok(OfferAcceptance::Unknown);
+        };
+        if offer.is_part {
+            return Ok(OfferAcceptance::Part);
+        }
         let findings = self.scan(&whole, &self.pinned().diff(&whole))?;
         if findings.iter().any(|(_, one)| one.severity == Severity::Danger) {
             return Ok(OfferAcceptance::Refused(findings));

@@ -8,4 +8,4 @@ pub use exchange::{ProxyEnd, ProxyHost, ProxyStop};
 pub use judge::{
     McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferOutcome, OfferRules, OfferView, ViewedItem,
 };
-pub use offers::{OfferStore, OfferStoreError, StoredOffer};
+pub use offers::{OfferServer, OfferStore, OfferStoreError, StoredOffer};

@@ -41,11 +41,26 @@ pub struct StoredOffer {
     pub directory: String,
     /// Whether the offer was withheld.
     pub is_withheld: bool,
+    /// Whether the server was ended before it had listed everything.
+    pub is_part: bool,
+}
+
+/// A server with stored offers.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a row of a listing")]
+pub struct OfferServer {
+    /// The owner of its pins.
+    pub owner: McpOwner,
+    /// The name in the pins.
+    pub name: String,
 }
 
 #[derive(Serialize, Deserialize)]
 struct OfferFile {
     version: u32,
+    /// The key of the plugin; none for a server of the user.
+    plugin: Option<String>,
+    server: String,
     offers: Vec<OfferRow>,
 }
 
@@ -59,6 +74,7 @@ struct OfferRow {
     command: Vec<String>,
     directory: String,
     withheld: bool,
+    part: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -94,7 +110,11 @@ impl OfferStoreError {
 
 /// The stored offers of one server, in a file of its own.
 #[derive(Debug)]
-pub struct OfferStore(StateFile);
+pub struct OfferStore {
+    file: StateFile,
+    plugin: Option<String>,
+    server: String,
+}
 
 impl OfferStore {
     /// Returns the store of a server in a private directory.
@@ -103,13 +123,39 @@ impl OfferStore {
     /// [`OfferStoreError`] if the directory handle cannot be duplicated.
     pub fn at(dir: &Dir, owner: Owner, mcp: &McpOwner, server: &str) -> Result<Self, OfferStoreError> {
         let plugin = match mcp {
-            McpOwner::Plugin(key) => key.to_string(),
-            McpOwner::User => String::new(),
+            McpOwner::Plugin(key) => Some(key.to_string()),
+            McpOwner::User => None,
         };
         // Names of servers can contain any character.
-        let digest = sha256(format!("{plugin}\n{server}").as_bytes()).hex();
+        let digest = sha256(format!("{}\n{server}", plugin.as_deref().unwrap_or_default()).as_bytes()).hex();
         let name = format!("{}.json", digest.chars().take(32).collect::<String>());
-        Ok(Self(StateFile::at(dir, &name, CAP, owner, Backup::None)?))
+        let file = StateFile::at(dir, &name, CAP, owner, Backup::None)?;
+        Ok(Self { file, plugin, server: server.to_owned() })
+    }
+
+    /// Returns the servers with stored offers in a directory, sorted by name.
+    ///
+    /// # Errors
+    /// [`OfferStoreError`] if a file cannot be read.
+    pub fn servers(dir: &Dir, owner: Owner) -> Result<Vec<OfferServer>, OfferStoreError> {
+        let damaged = |file: &str, fault: String| OfferStoreError::Damaged { file: file.to_owned(), fault };
+        let mut servers = Vec::new();
+        for entry in dir.entries().map_err(|error| damaged("the directory", error.to_string()))? {
+            let name = entry.map_err(|error| damaged("the directory", error.to_string()))?.file_name();
+            let Some(name) = name.to_str().filter(|name| name.strip_suffix(".json").is_some()) else {
+                continue;
+            };
+            let Some(content) = StateFile::at(dir, name, CAP, owner, Backup::None)?.read()? else { continue };
+            let file = OfferFile::read(content.bytes()).map_err(|fault| damaged(name, fault))?;
+            let owner = match file.plugin.map(|key| key.parse()) {
+                None => McpOwner::User,
+                Some(Ok(key)) => McpOwner::Plugin(key),
+                Some(Err(_)) => return Err(damaged(name, "the key of the plugin".to_owned())),
+            };
+            servers.push(OfferServer { owner, name: file.server });
+        }
+        servers.sort_by(|one, two| one.name.cmp(&two.name));
+        Ok(servers)
     }
 
     /// Returns the stored offers, oldest first.
@@ -117,16 +163,13 @@ impl OfferStore {
     /// # Errors
     /// [`OfferStoreError`] if the file exists and cannot be read.
     pub fn read(&self) -> Result<Vec<StoredOffer>, OfferStoreError> {
-        let content = self.0.read()?;
+        let content = self.file.read()?;
         content.map_or_else(|| Ok(Vec::new()), |content| self.parse(content.bytes()))
     }
 
     fn parse(&self, bytes: &[u8]) -> Result<Vec<StoredOffer>, OfferStoreError> {
-        let damaged = |fault: String| OfferStoreError::Damaged { file: self.0.name().to_owned(), fault };
-        let file: OfferFile = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
-        if file.version != VERSION {
-            return Err(damaged(format!("version {}", file.version)));
-        }
+        let damaged = |fault: String| OfferStoreError::Damaged { file: self.file.name().to_owned(), fault };
+        let file = OfferFile::read(bytes).map_err(damaged)?;
         file.offers.into_iter().map(|row| row.read().map_err(damaged)).collect()
     }
 
@@ -135,7 +178,7 @@ impl OfferStore {
     /// # Errors
     /// [`OfferStoreError`]. The stored offers are unchanged.
     pub fn add(&self, offer: &StoredOffer) -> Result<(), OfferStoreError> {
-        let lock = self.0.lock(WAIT)?;
+        let lock = self.file.lock(WAIT)?;
         let content = lock.read()?;
         let mut offers = content.map_or_else(|| Ok(Vec::new()), |content| self.parse(content.bytes()))?;
         offers.retain(|old| (old.set, old.key) != (offer.set, offer.key));
@@ -146,14 +189,26 @@ impl OfferStore {
         {
             offers.remove(oldest);
         }
-        let file = OfferFile { version: VERSION, offers: offers.iter().map(OfferRow::of).collect() };
+        let file = OfferFile {
+            version: VERSION,
+            plugin: self.plugin.clone(),
+            server: self.server.clone(),
+            offers: offers.iter().map(OfferRow::of).collect(),
+        };
         let damaged = |error: serde_json::Error| OfferStoreError::Damaged {
-            file: self.0.name().to_owned(),
+            file: self.file.name().to_owned(),
             fault: error.to_string(),
         };
         let bytes = serde_json::to_vec(&file).map_err(damaged)?;
         lock.replace(&bytes)?;
         Ok(())
+    }
+}
+
+impl OfferFile {
+    fn read(bytes: &[u8]) -> Result<Self, String> {
+        let file: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if file.version == VERSION { Ok(file) } else { Err(format!("version {}", file.version)) }
     }
 }
 
@@ -169,6 +224,7 @@ impl OfferRow {
             command: offer.command.clone(),
             directory: offer.directory.clone(),
             withheld: offer.is_withheld,
+            part: offer.is_part,
         }
     }
 
@@ -187,6 +243,7 @@ impl OfferRow {
             command: self.command,
             directory: self.directory,
             is_withheld: self.withheld,
+            is_part: self.part,
         })
     }
 }

@@ -1,11 +1,12 @@
 //! The records of audits by a language model, in the user's state directory.
 
-use std::collections::BTreeSet;
+use core::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
 use plugward_deep_audit::{Audit, AuditedBytes, KEPT_AUDITS, deciding_audit, superseded};
-use plugward_ledger::{LedgerError, LedgerEvent, LedgerFiles, LedgerRecord};
+use plugward_ledger::{LedgerError, LedgerEvent, LedgerFiles};
 use plugward_state_file::{Backup, Owner, StateError, StateFile, make_directory};
 use plugward_types::{AuditKind, Digest, PluginKey, Risk, TreeDigest};
 
@@ -28,8 +29,8 @@ const WAIT: core::time::Duration = core::time::Duration::from_secs(5);
 pub struct AuditRecords {
     state: Dir,
     owner: Owner,
-    /// The replies that the ledger knows, once they were read.
-    logged: Mutex<Option<Arc<Vec<LoggedAudit>>>>,
+    /// What the ledger knows, once it was read.
+    logged: Mutex<Option<Arc<LoggedDecisions>>>,
 }
 
 /// The audits of one tree.
@@ -74,11 +75,26 @@ impl TreeAudits {
     }
 }
 
+/// What the ledger knows about audits.
+#[derive(Debug, Default)]
+struct LoggedDecisions {
+    /// The replies of models, by tree.
+    audits: BTreeMap<String, Vec<LoggedAudit>>,
+    /// The last acceptance of a plugin's tree, by the names of both.
+    accepted: BTreeMap<(String, String), u64>,
+}
+
+impl LoggedDecisions {
+    /// Returns the replies about a tree.
+    fn of_tree(&self, tree: &str) -> &[LoggedAudit] {
+        self.audits.get(tree).map_or(&[], Vec::as_slice)
+    }
+}
+
 /// A reply of a model, as the ledger knows it.
 #[derive(Debug, Clone)]
 struct LoggedAudit {
     seq: u64,
-    tree: String,
     audit: String,
     risk: Risk,
 }
@@ -115,9 +131,7 @@ impl AuditRecords {
     pub fn of_tree(&self, tree: &TreeDigest) -> Result<TreeAudits, StoreFailure> {
         let found = self.state.open_dir(format!("{DIRECTORY}/{}", tree.hex()));
         let found = found.map(|dir| self.files(&dir)).unwrap_or_default();
-        let name = tree.to_string();
-        let mut lost: Vec<LoggedAudit> =
-            self.logged()?.iter().filter(|logged| logged.tree == name).cloned().collect();
+        let mut lost = self.logged()?.of_tree(&tree.to_string()).to_vec();
         let mut intact = Vec::new();
         for audit in found.into_iter().filter(|audit| audit.tree == *tree) {
             let digest = audit.digest().to_string();
@@ -140,7 +154,7 @@ impl AuditRecords {
             let Ok(dir) = self.state.open_dir(format!("{DIRECTORY}/{name}")) else { continue };
             let Some(audit) = self.read(&dir, &file_name(digest)) else { continue };
             let (tree, name) = (audit.tree.to_string(), digest.to_string());
-            let is_known = self.logged()?.iter().any(|logged| logged.tree == tree && logged.audit == name);
+            let is_known = self.logged()?.of_tree(&tree).iter().any(|logged| logged.audit == name);
             return Ok(Some(audit).filter(|_| is_known));
         }
         Ok(None)
@@ -156,18 +170,12 @@ impl AuditRecords {
         let Some(risk) = all.risk(bytes) else { return Ok(None) };
         let audit = all.deciding(bytes).cloned();
         let name = audit.as_ref().map(|audit| audit.digest().to_string());
-        let logged = self.logged()?;
-        let own = logged.iter().filter(|logged| Some(&logged.audit) == name.as_ref());
+        let (logged, tree) = (self.logged()?, bytes.tree.to_string());
+        let own = logged.of_tree(&tree).iter().filter(|logged| Some(&logged.audit) == name.as_ref());
         // Every audit that counts must be older than the decision.
         let last = own.chain(all.lost(bytes)).map(|logged| logged.seq).max();
-        let ledger = self.ledger()?;
-        let (plugin, tree) = (ledger_name(key), bytes.tree.to_string());
-        let is_accepted = |record: &LedgerRecord| {
-            matches!(record.event(), Some(LedgerEvent::PinAccepted { plugin: of, digest, .. })
-                if *of == plugin && *digest == tree)
-        };
-        let accepted = ledger.find_last("pin_accepted", is_accepted).map_err(|error| unread(&error))?;
-        let is_accepted = accepted.zip(last).is_some_and(|(accepted, last)| accepted.seq() > last);
+        let accepted = logged.accepted.get(&(ledger_name(key), tree));
+        let is_accepted = accepted.zip(last).is_some_and(|(accepted, last)| *accepted > last);
         let is_damaged = all.lost(bytes).next().is_some();
         Ok(Some(CountedAudit { audit, risk, is_damaged, is_accepted }))
     }
@@ -212,35 +220,18 @@ impl AuditRecords {
         Ok(())
     }
 
-    /// Returns the replies that the ledger knows. It is read once, since a check has many plugins.
-    fn logged(&self) -> Result<Arc<Vec<LoggedAudit>>, StoreFailure> {
+    /// Returns what the ledger knows. It is read once, since a check has many plugins.
+    fn logged(&self) -> Result<Arc<LoggedDecisions>, StoreFailure> {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(logged) = &*logged {
             return Ok(Arc::clone(logged));
         }
-        let all = core::cell::RefCell::new(Vec::new());
-        let collect = |record: &LedgerRecord| {
-            if let Some(LedgerEvent::PluginAudited { digest, audit, risk, .. }) = record.event() {
-                // A risk that a newer plugward wrote is not known to be low.
-                let risk = risk.parse().unwrap_or(Risk::Critical);
-                let (tree, audit) = (digest.clone(), audit.clone());
-                all.borrow_mut().push(LoggedAudit { seq: record.seq(), tree, audit, risk });
-            }
-            false
-        };
-        match LedgerFiles::open(&self.state) {
+        let read = match LedgerFiles::open(&self.state) {
             // Before the first record there are neither a ledger nor audits.
-            Err(error) if is_missing(&error) && !self.state.exists(DIRECTORY) => {}
-            opened => {
-                let ledger = opened.map_err(|error| unread(&error))?;
-                ledger.find_last("plugin_audited", collect).map_err(|error| unread(&error))?;
-            }
-        }
-        Ok(Arc::clone(logged.insert(Arc::new(all.into_inner()))))
-    }
-
-    fn ledger(&self) -> Result<LedgerFiles, StoreFailure> {
-        LedgerFiles::open(&self.state).map_err(|error| unread(&error))
+            Err(error) if is_missing(&error) && !self.state.exists(DIRECTORY) => LoggedDecisions::default(),
+            opened => opened.and_then(|ledger| read(&ledger)).map_err(|error| unread(&error))?,
+        };
+        Ok(Arc::clone(logged.insert(Arc::new(read))))
     }
 
     fn files(&self, dir: &Dir) -> Vec<Audit> {
@@ -262,6 +253,31 @@ impl AuditRecords {
     fn file(&self, dir: &Dir, name: &str) -> Result<StateFile, StateError> {
         StateFile::at(dir, name, MOST_BYTES, self.owner, Backup::None)
     }
+}
+
+/// Reads the replies of models, and the acceptances of trees that have one.
+fn read(ledger: &LedgerFiles) -> Result<LoggedDecisions, LedgerError> {
+    let found = RefCell::new(LoggedDecisions::default());
+    ledger.find_last("plugin_audited", |record| {
+        if let Some(LedgerEvent::PluginAudited { digest, audit, risk, .. }) = record.event() {
+            // A risk that a newer plugward wrote is not known to be low.
+            let risk = risk.parse().unwrap_or(Risk::Critical);
+            let logged = LoggedAudit { seq: record.seq(), audit: audit.clone(), risk };
+            found.borrow_mut().audits.entry(digest.clone()).or_default().push(logged);
+        }
+        false
+    })?;
+    if found.borrow().audits.is_empty() {
+        return Ok(found.into_inner());
+    }
+    ledger.find_last("pin_accepted", |record| {
+        if let Some(LedgerEvent::PinAccepted { plugin, digest, .. }) = record.event() {
+            // The records come in reverse order.
+            found.borrow_mut().accepted.entry((plugin.clone(), digest.clone())).or_insert(record.seq());
+        }
+        false
+    })?;
+    Ok(found.into_inner())
 }
 
 fn file_name(audit: &Digest) -> String {

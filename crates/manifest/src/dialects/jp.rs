@@ -6,6 +6,7 @@ use crate::dialects::Dialect;
 use crate::error::{ManifestCode, ManifestErrors, WarningLevel};
 use crate::json::{self, JsonMember, JsonValue, ParseLimits};
 use crate::manifest::{Manifest, MapFiles, Meta, PluginContext, finish};
+use crate::reader::name::is_name;
 use crate::reader::text::escape;
 use crate::reader::{Base, Document, Reader, Requirement};
 use crate::surface::{Coverage, ManifestLayer, SurfaceFact, SurfaceItem, SurfaceKind};
@@ -13,7 +14,8 @@ use crate::surface::{Coverage, ManifestLayer, SurfaceFact, SurfaceItem, SurfaceK
 const KEYS: &[&str] =
     &["binaries", "description", "id", "kind", "official", "repository", "requires", "suggests", "type"];
 
-/// Reads one entry of a JP registry; `path` is its command path (`serve web`), for messages.
+/// Reads one entry of a JP registry; `path` is its command path (`serve web`), for messages. An entry without an id has its
+/// path as the id, with `-` between the words.
 ///
 /// An entry of an unknown kind is accepted, and its surface is empty.
 ///
@@ -27,7 +29,7 @@ const KEYS: &[&str] =
 /// ```
 ///
 /// # Errors
-/// Invalid JSON, `manifest/missing-key` for a missing id or description, `manifest/two-kinds`, and `market/sha`.
+/// Invalid JSON, `manifest/missing-key` for a missing description, and for a missing id if the path is not a name, `manifest/two-kinds`, and `market/sha`.
 // In RFD-077, an unknown `type` makes the whole registry unreadable; see docs/source-documents.md.
 pub fn read_jp_entry(path: &str, bytes: &[u8]) -> Result<Manifest, ManifestErrors> {
     let nothing = MapFiles::new();
@@ -42,7 +44,7 @@ pub fn read_jp_entry(path: &str, bytes: &[u8]) -> Result<Manifest, ManifestError
         json::parse(bytes, &ParseLimits::marketplace()),
     ) {
         match doc.root.members() {
-            Some(members) => entry(&mut reader, &doc, members, &mut meta),
+            Some(members) => entry(&mut reader, &doc, members, path, &mut meta),
             None => reader.wrong(&doc, &doc.root, "an object", Requirement::Strict),
         }
         reader.close(&doc);
@@ -50,10 +52,19 @@ pub fn read_jp_entry(path: &str, bytes: &[u8]) -> Result<Manifest, ManifestError
     finish(reader, meta)
 }
 
-fn entry(reader: &mut Reader<'_>, doc: &Document<'_>, members: &[JsonMember<'_>], meta: &mut Meta) {
+fn entry(
+    reader: &mut Reader<'_>,
+    doc: &Document<'_>,
+    members: &[JsonMember<'_>],
+    path: &str,
+    meta: &mut Meta,
+) {
     reader.keys(doc, members, KEYS);
+    // The example in RFD-077 has no id. Ids have no blanks.
+    let by_path = path.replace(' ', "-");
     match doc.root.get("id") {
         Some(node) => meta.name = reader.name(doc, node),
+        None if is_name(&by_path) => meta.name = Some(by_path),
         None => reader.missing(doc, &doc.root, "id"),
     }
     match doc.root.get("description") {

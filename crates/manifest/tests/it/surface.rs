@@ -411,7 +411,7 @@ fn entries_of_a_registry() {
     for (text, expected) in [
         (r#"{"id": "a", "description": "d"}"#, &[][..]),
         (r#"{"id": "a", "description": "d", "type": "command_group", "suggests": ["b"]}"#, &[]),
-        (r#"{"description": "d"}"#, &["manifest/missing-key"]),
+        (r#"{"id": "", "description": "d"}"#, &["manifest/name"]),
         (r#"{"id": "a"}"#, &["manifest/missing-key"]),
         (r#"{"id": "../a", "description": "d"}"#, &["manifest/name"]),
         (

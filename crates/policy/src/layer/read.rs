@@ -1,6 +1,6 @@
 //! Reads the TOML of a layer against the key table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr as _;
 
 use plugward_types::{PlacePath, valid_head};
@@ -85,6 +85,8 @@ pub(super) struct LayerReader<'t> {
     values: LayerValues,
     workspaces: Vec<(PlacePath, LayerValues)>,
     fixed: Vec<(SettingKey, usize)>,
+    /// The checksums of which several assignments can set the parts.
+    checksums: BTreeMap<SettingKey, SettingRow>,
     faults: Vec<SettingsFault>,
     fault_places: BTreeSet<usize>,
 }
@@ -107,6 +109,7 @@ impl<'t> LayerReader<'t> {
             values: LayerValues::new(),
             workspaces: Vec::new(),
             fixed: Vec::new(),
+            checksums: BTreeMap::new(),
             faults: Vec::new(),
             fault_places: BTreeSet::new(),
         }
@@ -131,6 +134,12 @@ impl<'t> LayerReader<'t> {
     }
 
     pub(super) fn finish(mut self) -> Result<SettingsLayer, SettingsError> {
+        self.set_offset(0);
+        for (key, row) in core::mem::take(&mut self.checksums) {
+            if let Some(value) = self.checksum(&row) {
+                self.values.insert(key, LayerValue { value, at: row.at });
+            }
+        }
         for (key, at) in core::mem::take(&mut self.fixed) {
             if !self.values.keys().any(|set| set.is_in(&key)) {
                 let message = format!("`{key}` is final, but the file does not set it");
@@ -242,6 +251,9 @@ impl<'t> LayerReader<'t> {
         let at = value.span().start;
         let read = match key.id.rule().kind {
             SettingKind::Opaque => return self.leaves(key, value, into),
+            SettingKind::Checksum if matches!(self.kind, LayerKind::Env | LayerKind::Cli) => {
+                return self.checksum_part(key, value);
+            }
             SettingKind::Workspaces => {
                 self.workspace_tables(value);
                 // The tables of a repository have no effect, and the key is kept for the note.
@@ -367,7 +379,7 @@ impl<'t> LayerReader<'t> {
                 Some(SettingValue::List(list))
             }
             SettingKind::Texts | SettingKind::Keys => self.texts_of(value).map(SettingValue::List),
-            SettingKind::Checksum => self.checksum(value),
+            SettingKind::Checksum => self.row(value, CHECKSUM).and_then(|row| self.checksum(&row)),
             SettingKind::Registry => {
                 let row = self.row(value, REGISTRY)?;
                 let url = row.text("url")?.text.clone();
@@ -415,9 +427,21 @@ impl<'t> LayerReader<'t> {
         Some(list)
     }
 
-    fn checksum(&mut self, value: Placed<'_, '_>) -> Read<SettingValue> {
-        let row = self.row(value, CHECKSUM)?;
-        let digest = row.text("value")?;
+    /// Adds what an assignment sets of a checksum to what earlier ones set.
+    fn checksum_part(&mut self, key: SettingKey, value: Placed<'_, '_>) {
+        let Some(mut row) = self.row(value, CHECKSUM) else { return };
+        if let Some(earlier) = self.checksums.remove(&key) {
+            let is_set = |name: &str| row.fields.iter().any(|(set, _)| *set == name);
+            let kept: Vec<_> = earlier.fields.into_iter().filter(|(name, _)| !is_set(name)).collect();
+            row.fields.extend(kept);
+        }
+        self.checksums.insert(key, row);
+    }
+
+    fn checksum(&mut self, row: &SettingRow) -> Read<SettingValue> {
+        let Some(digest) = row.text("value") else {
+            return self.refused(row.at.saturating_sub(self.offset), "missing field `value`", "add `value`");
+        };
         let algorithm = row.text("algorithm").map_or("sha256", |one| one.text.as_str());
         match SettingValue::checksum(algorithm, &digest.text) {
             Ok(value) => Some(value),

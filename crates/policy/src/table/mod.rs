@@ -155,7 +155,7 @@ const SUPPRESSION: &[RowField] = &[
     field("reason"),
     optional("expires"),
 ];
-pub(crate) const CHECKSUM: &[RowField] = &[optional("algorithm"), field("value")];
+pub(crate) const CHECKSUM: &[RowField] = &[optional("algorithm"), optional("value")];
 pub(crate) const REGISTRY: &[RowField] = &[field("url")];
 const GRANT: &[RowField] = &[field("plugin"), field("hook"), list("tools")];
 const BY_ORIGIN: &str = "unattended if official, else ask";

@@ -177,7 +177,19 @@ impl ClientCapabilities {
 pub struct Offer {
     items: Vec<Item>,
     client: ClientCapabilities,
-    complete: bool,
+    extent: OfferExtent,
+}
+
+/// How much of what a server offers an offer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every host must decide about each extent")]
+pub enum OfferExtent {
+    /// All items.
+    Whole,
+    /// One list, from its first page to its last.
+    List,
+    /// The instructions alone, or a page of a list. The rest is not known, so it cannot be reviewed.
+    Part,
 }
 
 impl Offer {
@@ -200,12 +212,16 @@ impl Offer {
         if once.len() > MAX_ITEMS {
             return Err(ProtocolErrorKind::TooMany.into());
         }
-        Ok(Self { items: once, client, complete: true })
+        Ok(Self { items: once, client, extent: OfferExtent::Whole })
     }
 
     /// Creates an offer without the other items of the server.
-    pub(crate) fn partial(items: Vec<Item>, client: ClientCapabilities) -> Result<Self, ProtocolError> {
-        Ok(Self { complete: false, ..Self::new(items, client)? })
+    pub(crate) fn partial(
+        items: Vec<Item>,
+        client: ClientCapabilities,
+        extent: OfferExtent,
+    ) -> Result<Self, ProtocolError> {
+        Ok(Self { extent, ..Self::new(items, client)? })
     }
 
     /// Returns the items, in the order of the server.
@@ -220,10 +236,16 @@ impl Offer {
         &self.client
     }
 
-    /// Returns `true` if these are all items. The instructions alone and a page of a later list are not.
+    /// Returns how much of what the server offers these items are.
+    #[must_use]
+    pub const fn extent(&self) -> OfferExtent {
+        self.extent
+    }
+
+    /// Returns `true` if these are all items. The instructions alone and a later list are not.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
-        self.complete
+        matches!(self.extent, OfferExtent::Whole)
     }
 
     /// Returns the digest over all items, whatever their order.

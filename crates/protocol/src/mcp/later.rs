@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::{ProtocolError, ProtocolErrorKind};
-use crate::mcp::item::{ItemKind, MAX_ITEMS, Offer, label};
+use crate::mcp::item::{ItemKind, MAX_ITEMS, Offer, OfferExtent, label};
 use crate::mcp::listing::{MAX_BYTES, Page, ServerFacts};
 use crate::mcp::message::{INVALID_REQUEST, Id, Request, WITHHELD, answer, error};
 use crate::mcp::opening::{DISCOVER, INITIALIZE};
@@ -73,7 +73,7 @@ impl ProxySession {
     }
 
     fn later_list(&mut self, mut list: LaterList) -> Vec<ProxyStep> {
-        let offer = match self.read_later(list.kind, &list.result) {
+        let offer = match self.read_later(&list) {
             Ok((offer, is_last)) => {
                 list.is_last = is_last;
                 offer
@@ -96,19 +96,24 @@ impl ProxySession {
         }
     }
 
-    fn read_later(&self, kind: ItemKind, result: &str) -> Result<(Offer, bool), ProtocolError> {
+    fn read_later(&self, list: &LaterList) -> Result<(Offer, bool), ProtocolError> {
+        let (kind, result) = (list.kind, list.result.as_str());
+        if result.len() > MAX_BYTES {
+            return Err(ProtocolErrorKind::TooMany.into());
+        }
         let (items, is_last) = match kind.list() {
-            Some(list) => {
-                let page = Page::read(kind, list, result)?;
+            Some(names) => {
+                let page = Page::read(kind, names, result)?;
                 (page.items, page.next.is_none())
             }
             None => (Vec::from_iter(ServerFacts::read(DISCOVER, result)?.instructions), true),
         };
         let count = items.iter().filter(|item| !self.offered.contains(&item.label())).count();
-        if result.len() > MAX_BYTES || self.offered.len().saturating_add(count) > MAX_ITEMS {
+        if self.offered.len().saturating_add(count) > MAX_ITEMS {
             return Err(ProtocolErrorKind::TooMany.into());
         }
-        Ok((Offer::partial(items, self.client.clone())?, is_last))
+        let extent = if list.is_first && is_last { OfferExtent::List } else { OfferExtent::Part };
+        Ok((Offer::partial(items, self.client.clone(), extent)?, is_last))
     }
 
     /// Passes a list in which each item was judged.

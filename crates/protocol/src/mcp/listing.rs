@@ -60,9 +60,13 @@ impl Listing {
         };
         self.bytes = self.bytes.saturating_add(result.len());
         self.pages = self.pages.saturating_add(1);
+        // Before a page is parsed, which needs many times its size.
+        if self.bytes > MAX_BYTES || self.pages > MAX_ITEMS {
+            return Err(ProtocolErrorKind::TooMany.into());
+        }
         let page = Page::read(kind, list, result)?;
         self.items.extend(page.items);
-        if self.bytes > MAX_BYTES || self.items.len() > MAX_ITEMS || self.pages > MAX_ITEMS {
+        if self.items.len() > MAX_ITEMS {
             return Err(ProtocolErrorKind::TooMany.into());
         }
         match page.next {

@@ -9,7 +9,7 @@ mod pins;
 mod session;
 mod state;
 
-pub use item::{ClientCapabilities, Item, ItemKind, MAX_ITEMS, Offer};
+pub use item::{ClientCapabilities, Item, ItemKind, MAX_ITEMS, Offer, OfferExtent};
 pub use pins::{ItemDiff, ItemState, NewItemRule, OfferCheck, OfferDiff, PinnedOffer, PinnedSet};
 pub use session::ProxySession;
 pub use state::ProxyStep;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::error::ProtocolError;
-use crate::mcp::item::{ClientCapabilities, Item, ItemKind, Offer};
+use crate::mcp::item::{ClientCapabilities, Item, ItemKind, Offer, OfferExtent};
 use crate::mcp::listing::{Listing, ServerFacts};
 use crate::mcp::message::{INVALID_REQUEST, Id, NO_METHOD, Request, answer, code_of, error, notification};
 use crate::mcp::session::ProxySession;
@@ -154,7 +154,7 @@ impl ProxySession {
             .filter(|item| item.kind() == ItemKind::Instructions)
             .cloned()
             .collect();
-        match Offer::partial(items, self.client.clone()) {
+        match Offer::partial(items, self.client.clone(), OfferExtent::Part) {
             Ok(offer) => self.judge(offer, Judgment::Instructions),
             Err(fault) => self.fail(fault),
         }

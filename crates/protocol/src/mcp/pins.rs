@@ -192,6 +192,10 @@ impl OfferDiff {
     }
 
     fn text(&self) -> String {
+        // The caller could not compare or pin the offer.
+        if self.items.is_empty() {
+            return "the offer cannot be judged".to_owned();
+        }
         let groups = ItemState::ALL.iter().flat_map(|state| ItemKind::ALL.map(|kind| (*state, kind)));
         let parts = groups.filter_map(|(state, kind)| {
             let count = self.items.iter().filter(|item| (item.state, item.kind) == (state, kind)).count();

@@ -20,6 +20,9 @@ use crate::mcp::state::{Judgment, OwnRequest, Phase, ProxyStep};
 /// How many requests may be without an answer. A server that does not answer must not fill the memory.
 const MAX_OPEN: usize = 10_000;
 
+/// What each message of JSON-RPC contains.
+const MARK: &[u8] = b"\"jsonrpc\"";
+
 /// How many requests may wait for the judgment, and their bytes.
 const MAX_WAITING: usize = 1000;
 const MAX_WAITING_BYTES: usize = 32 << 20;
@@ -58,6 +61,15 @@ pub struct ProxySession {
     pub(crate) blocked: BTreeSet<ItemKind>,
     /// Kinds whose pages were all as pinned since the first one.
     pub(crate) clean: BTreeSet<ItemKind>,
+    lines: u64,
+    unread: UnreadLines,
+}
+
+/// The lines of the server that were not messages, before the judgment.
+#[derive(Debug, Default)]
+struct UnreadLines {
+    count: u32,
+    first: Option<u64>,
 }
 
 impl ProxySession {
@@ -82,7 +94,16 @@ impl ProxySession {
             held: Vec::new(),
             blocked: BTreeSet::new(),
             clean: BTreeSet::new(),
+            lines: 0,
+            unread: UnreadLines::default(),
         }
+    }
+
+    /// Starts a session without a server, in which each request is answered with an error.
+    #[must_use]
+    pub fn refusing(reason: &str) -> Self {
+        let none = PinnedOffer { server: String::new(), sets: Vec::new() };
+        Self { phase: Phase::Ended(reason.to_owned()), ..Self::new(none, NewItemRule::Refuse) }
     }
 
     /// Returns the line of the request with which the host began. A session that gets it again has the same client.
@@ -156,8 +177,10 @@ impl ProxySession {
         }
     }
 
-    /// Handles a line of the server. A line that is not a message is dropped, as are answers to no open request.
+    /// Handles a line of the server. A line that is not a message is dropped, as are answers to no open request. Before the
+    /// judgment, more than [`MAX_UNKNOWN`](crate::MAX_UNKNOWN) of them are a failure, and so is one that contains a message.
     pub fn from_server(&mut self, line: &[u8], now: Instant) -> Vec<ProxyStep> {
+        self.lines = self.lines.saturating_add(1);
         let message = match Message::read(line) {
             Ok(message) => message,
             Err(_) if is_batch(line) => {
@@ -194,13 +217,28 @@ impl ProxySession {
 
     /// Answers a request whose answer cannot be read, so that nobody waits for it. Other lines, such as banners, are dropped.
     fn unreadable_answer(&mut self, line: &[u8], fault: ProtocolError) -> Vec<ProxyStep> {
-        let Some(id) = id_of(line) else { return Vec::new() };
+        let Some(id) = id_of(line) else { return self.unread(line, &fault) };
         if self.own.as_ref().is_some_and(|own| own.id == id) {
             return self.fail(fault);
         }
         let is_open = self.open.remove(&id).is_some();
         let line = error(Some(&id), INTERNAL_ERROR, &fault.to_string());
         is_open.then_some(ProxyStep::ToHost(line)).into_iter().collect()
+    }
+
+    /// Drops a banner. A message in the same line as a banner would never be answered, and the host would wait for nothing.
+    fn unread(&mut self, line: &[u8], fault: &ProtocolError) -> Vec<ProxyStep> {
+        if !matches!(self.phase, Phase::Opening(_)) {
+            return Vec::new();
+        }
+        self.unread.count = self.unread.count.saturating_add(1);
+        let first = *self.unread.first.get_or_insert(self.lines);
+        let has_message = line.windows(MARK.len()).any(|part| part == MARK);
+        if !has_message && self.unread.count <= crate::MAX_UNKNOWN {
+            return Vec::new();
+        }
+        let (line, code) = (if has_message { self.lines } else { first }, fault.code());
+        self.fail(ProtocolErrorKind::ServerLine { line, code, fault: fault.to_string() }.into())
     }
 
     fn server_request(&mut self, request: Request) -> Vec<ProxyStep> {
@@ -276,8 +314,8 @@ impl ProxySession {
         match &self.own {
             Some(_) if self.is_waited_for() => self.judge_instructions(),
             Some(own) => {
-                let method = own.method;
-                self.fail(ProtocolErrorKind::ServerTimeout { method }.into())
+                let (method, unread) = (own.method, self.unread.first);
+                self.fail(ProtocolErrorKind::ServerTimeout { method, unread }.into())
             }
             None => Vec::new(),
         }
@@ -291,7 +329,7 @@ impl ProxySession {
             Phase::Ended(_) => Vec::new(),
             Phase::Opening(_) => self.fail(fault),
             Phase::Start | Phase::Open => {
-                let mut steps = self.close(&fault.to_string(), None);
+                let mut steps = self.close(&fault.for_host(), None);
                 steps.retain(|step| matches!(step, ProxyStep::ToHost(_)));
                 steps
             }
@@ -299,7 +337,7 @@ impl ProxySession {
     }
 
     pub(crate) fn fail(&mut self, fault: ProtocolError) -> Vec<ProxyStep> {
-        self.close(&fault.to_string(), Some(fault))
+        self.close(&fault.for_host(), Some(fault))
     }
 
     /// Answers each request with an error, now and later.

@@ -374,7 +374,10 @@ fn requests_of_the_proxy_have_limits_of_time() {
     assert!(rig.wait(29).is_empty());
     let (text, code) = failure(&rig.wait(1));
     assert_eq!(code, "mcp/timeout");
-    assert_eq!(text, "plugward: the server did not answer `tools/list` in time");
+    assert_eq!(
+        text,
+        "plugward: the server did not answer `tools/list` in time (mcp/timeout); run the server by hand to see why it does not answer"
+    );
 
     // Calls of the host have none.
     let mut rig = Rig::open(pins(Vec::new()), &[tool("a", "A")]);
@@ -456,7 +459,13 @@ fn a_server_that_ends_answers_each_request_with_an_error() {
     let mut rig = fresh();
     rig.host(&initialize(&json!({})));
     let steps = rig.session.server_ended();
-    assert_eq!(failure(&steps), ("plugward: the server ended".to_owned(), "mcp/eof"));
+    assert_eq!(
+        failure(&steps),
+        (
+            "plugward: the server ended (mcp/eof); run the server by hand to see why it ends".to_owned(),
+            "mcp/eof"
+        )
+    );
     let mut rig = Rig::open(pins(Vec::new()), &[tool("a", "A")]);
     rig.host(&call(1, "a"));
     rig.host(&call(2, "a"));

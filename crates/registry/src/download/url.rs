@@ -11,9 +11,9 @@ use crate::error::{RegistryError, RegistryErrorKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "every downloader must handle a new kind")]
 pub enum UrlPlace {
-    /// `https` on any host.
+    /// `https` on another host.
     Https,
-    /// `http` on this machine.
+    /// `http` or `https` on this machine.
     Loopback,
     /// A file of this machine.
     File,
@@ -139,6 +139,8 @@ fn place_of(text: &str) -> Result<UrlPlace, &'static str> {
             Err("it contains a user name or password, and no credentials are sent")
         }
         Some("https" | "http") if !address.is_well_formed() => Err("it does not have a valid host and port"),
+        // Only this machine reaches it, so a registry on the network must not list it.
+        Some("https") if address.is_loopback() => Ok(UrlPlace::Loopback),
         Some("https") => Ok(UrlPlace::Https),
         Some("http") if is_here => Ok(UrlPlace::Loopback),
         Some("http") => Err("http is accepted on loopback only; use https"),

@@ -216,16 +216,21 @@ fn unsafe_directories_of_the_path_are_skipped() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     let bin = home.root().join("bin");
-    for bad in [0o777, 0o1777] {
+    for bad in [0o777, 0o1777, 0o775] {
         mode(&bin, bad);
         assert!(!found(&home), "{bad:o}");
+        assert_eq!(code(&home, &["hi"]), Some("registry/writable"));
+        assert_eq!(code(&home, &["hey"]), Some("registry/unknown"));
     }
-    mode(&bin, 0o775);
-    assert!(found(&home), "a directory of a group is the group's matter");
+    mode(&bin, 0o755);
+    for bad in [0o775, 0o757] {
+        mode(&file, bad);
+        assert!(!found(&home), "{bad:o}");
+        assert_eq!(code(&home, &["hi"]), Some("registry/writable"));
+    }
     mode(&file, 0o644);
     assert!(!found(&home), "not executable");
-    mode(&file, 0o757);
-    assert!(!found(&home), "every user can write it");
+    assert_eq!(code(&home, &["hi"]), Some("registry/unknown"));
     mode(&file, 0o755);
     // Links are followed, as a shell does; a link to nothing and a pipe are skipped.
     let target = put(&home.root().join("target"), b"x", 0o755);

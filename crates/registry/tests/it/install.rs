@@ -145,12 +145,19 @@ fn an_update_replaces_the_file() {
         let registry = home.registry.clone().unwrap();
         home.with(|host| home.store().outdated(host, &registry, name))
     };
-    assert_eq!(outdated(&home, None).unwrap(), []);
+    assert!(outdated(&home, None).unwrap().is_empty());
     home.list(&[("hi", b"newer", "official"), ("b", b"b", "official")]);
-    let updates = outdated(&home, Some("hi")).unwrap();
-    assert_eq!((updates[0].from.clone(), updates[0].to), (digest(b"x").hex(), digest(b"newer")));
+    let update = outdated(&home, Some("hi")).unwrap().remove(0).unwrap();
+    assert_eq!((update.from, update.to), (digest(b"x").hex(), digest(b"newer")));
     assert_eq!(outdated(&home, Some("b")).unwrap_err().code(), "registry/not-installed");
     assert_eq!(home.update("b", &Memory::of(b"b")).unwrap_err().code(), "registry/not-installed");
+    // A changed file is named instead, whether there is an update or not.
+    put(&home.file("hi"), b"evil", 0o755);
+    let changed = outdated(&home, None).unwrap().remove(0).unwrap_err();
+    assert_eq!(changed.code(), "registry/changed");
+    put(&home.file("hi"), b"x", 0o775);
+    assert!(outdated(&home, None).unwrap()[0].is_err());
+    put(&home.file("hi"), b"x", 0o755);
     // A wrong download keeps the old version working.
     for wrong in [Memory::of(b"x"), Memory { announced: Some(9), ..Memory::of(b"newer") }] {
         home.update("hi", &wrong).unwrap_err();

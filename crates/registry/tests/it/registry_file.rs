@@ -63,7 +63,6 @@ fn a_bad_entry_is_dropped_with_its_pointer() {
         (r#""a": {"id": "A", "description": "d"}"#, "/plugins/a/id"),
         (r#""a": {"id": "a.b", "description": "d"}"#, "/plugins/a/id"),
         (r#""a": {"id": "_a", "description": "d"}"#, "/plugins/a/id"),
-        (r#""a": {"description": "d"}"#, "/plugins/a/id"),
         (r#""a": {"id": "a"}"#, "/plugins/a/description"),
         (r#""a": []"#, "/plugins/a"),
         (r#""a": {"id": "a", "description": "d", "official": "yes"}"#, "/plugins/a/official"),
@@ -84,6 +83,10 @@ fn a_bad_entry_is_dropped_with_its_pointer() {
             r#""a": {"id": "a", "description": "d", "binaries": {"t": {"url": "http://127.0.0.1/a", "sha256": "DIGEST"}}}"#,
             "/plugins/a/binaries/t",
         ),
+        (
+            r#""a": {"id": "a", "description": "d", "binaries": {"t": {"url": "https://localhost/a", "sha256": "DIGEST"}}}"#,
+            "/plugins/a/binaries/t",
+        ),
     ] {
         let plugins = format!("{{{}, {good}}}", entry.replace("DIGEST", DIGEST));
         assert_eq!(read(&plugins), (vec!["good".to_owned()], vec![pointer.to_owned()]), "{entry}");
@@ -94,6 +97,19 @@ fn a_bad_entry_is_dropped_with_its_pointer() {
     assert_eq!(
         (names, pointers),
         (vec!["good".to_owned()], vec!["/plugins/a/id".into(), "/plugins/b/id".into()])
+    );
+    // Without an id, the words of the name are it.
+    let plugins = r#"{"serve": {"description": "d"}, "serve web": {"description": "d"}}"#;
+    let registry = format!(r#"{{"version": 1, "plugins": {plugins}}}"#);
+    let registry = Registry::parse(registry.as_bytes(), &url()).unwrap();
+    let ids: Vec<&str> = registry.entries().map(|entry| &*entry.id).collect();
+    assert_eq!(ids, ["serve", "serve-web"]);
+    let (names, pointers) = read(&format!(
+        r#"{{"serve web": {{"description": "d"}}, "b": {{"id": "serve-web", "description": "d"}}, {good}}}"#
+    ));
+    assert_eq!(
+        (names, pointers),
+        (vec!["good".to_owned()], vec!["/plugins/serve web/id".into(), "/plugins/b/id".into()])
     );
 }
 
@@ -131,6 +147,8 @@ fn urls() {
         ("http://127.8.9.10/a", UrlPlace::Loopback),
         ("http://[::1]:8080/a", UrlPlace::Loopback),
         ("http://localhost/a", UrlPlace::Loopback),
+        ("https://localhost:8443/a", UrlPlace::Loopback),
+        ("https://localhost.example.org/a", UrlPlace::Https),
         ("file:///a%20b", UrlPlace::File),
         ("file://localhost/a", UrlPlace::File),
     ] {
@@ -174,6 +192,7 @@ fn urls() {
         ("x", Ok("https://a.example:1/b/x")),
         ("http://b.example/x", Err(())),
         ("http://127.0.0.1/x", Err(())),
+        ("https://127.0.0.1/x", Err(())),
         ("file:///etc/passwd", Err(())),
         ("https://u:p@b.example/", Err(())),
         ("\u{1b}[2J", Err(())),

@@ -4,13 +4,14 @@ use plugward_loader::deep_audit::{
     Audit, AuditFinding, AuditPlan, AuditScope, CanaryCheck, FileState, FindingAuthor, Floor,
 };
 use plugward_loader::escape::line;
-use plugward_loader::pinstore::{AuditVerdict, Risk};
+use plugward_loader::pinstore::{AuditVerdict, ReviewedDigests, Risk};
 use serde::Serialize;
 
 use super::AuditCase;
 use super::model::Auditor;
 use crate::out::{STRONG, paint};
 use crate::text::{bytes, command, count, wrapped};
+use crate::verbs::shared::with_digests;
 
 #[derive(Serialize)]
 pub(super) struct AuditsView<'a> {
@@ -193,7 +194,10 @@ impl Rendering<'_> {
             out.push_str("To approve this version:\n");
             let approve = match self.record {
                 Some(record) => format!("plugward approve {selector}{typed} --audit {record}"),
-                None => format!("plugward approve {selector}{typed} --static"),
+                None => with_digests(
+                    &format!("plugward approve {selector} --static{typed}"),
+                    &ReviewedDigests::wanted(case.subject.facts(), None),
+                ),
             };
             out.push_str(&command("  ", &approve, *width));
             return out;

@@ -1,17 +1,22 @@
 //! `plugward mcp`: starts MCP servers behind a proxy, and reviews and pins what they offer.
 
+mod list;
 mod proxy;
 mod server;
+mod table;
 mod tools;
 mod wrap;
 
+use std::sync::Arc;
+
+use plugward_loader::manifest::MAIN_FILES;
 use plugward_loader::pinstore::{Change, ChangeOutcome, McpOwner, TrustMode};
 use plugward_loader::policy::TrustPolicy;
 use plugward_loader::protocol::NewItemRule;
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    CheckMode, Digest, McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferRules, OfferStore,
-    OfferStoreError, PinStore,
+    CheckMode, Digest, InstallRecords, McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferRules,
+    OfferStore, OfferStoreError, PinStore, PluginKey,
 };
 
 use crate::args::{DiscoveryOptions, McpAcceptArgs, McpServerArgs, McpVerb};
@@ -72,10 +77,7 @@ fn texts(server: &McpServer, host: &Host) -> Result<OfferStore, Failure> {
 fn named(text: &str, host: &Host, out: &Out) -> Result<McpServer, Failure> {
     let (owner, name) = match text.rsplit_once('/') {
         None => (McpOwner::User, wrapped_name(text)?),
-        Some((id, server)) => {
-            let (key, _) = select::on_disk(id, &[], &DiscoveryOptions::default(), host, out)?;
-            (McpOwner::Plugin(key), server)
-        }
+        Some((id, server)) => (McpOwner::Plugin(plugin(id, host, out)?.0), server),
     };
     Ok(McpServer {
         owner,
@@ -84,6 +86,22 @@ fn named(text: &str, host: &Host, out: &Out) -> Result<McpServer, Failure> {
         command: Vec::new(),
         directory: String::new(),
     })
+}
+
+/// Finds a plugin that a command names. A directory must be one itself: a search inside it would visit all that it contains.
+fn plugin(id: &str, host: &Host, out: &Out) -> Result<(PluginKey, Arc<InstallRecords>), Failure> {
+    if let Some(path) = select::path_of(id)
+        && path.is_dir()
+        && !MAIN_FILES
+            .iter()
+            .map(|(_, file)| *file)
+            .chain([".mcp.json"])
+            .any(|file| path.join(file).is_file())
+    {
+        let help = "name a wrapped server, or a server of a plugin as DIR/SERVER with the plugin's directory";
+        return Err(Failure::usage(format!("not the directory of a plugin: {}", line(id))).help(help));
+    }
+    select::on_disk(id, &[], &DiscoveryOptions::default(), host, out)
 }
 
 /// Checks the name of a wrapped server. It is shown in errors of hosts, and a `/` would name a server of a plugin.
@@ -116,6 +134,12 @@ fn accept(args: &McpAcceptArgs, host: &Host, out: &Out) -> Result<u8, Failure> {
                 .code("mcp/unknown-set")
                 .help(format!("review what it offers: plugward mcp tools {}", shared::quoted(&args.server))))
         }
+        OfferAcceptance::Part => Err(Failure::refused(format!(
+            "{} was ended before it had listed everything that it offers",
+            line(&args.server)
+        ))
+        .code("mcp/part")
+        .help(format!("list and review all of it: plugward mcp tools {}", shared::quoted(&args.server)))),
         OfferAcceptance::Refused(findings) => {
             Err(dangers(&args.server, &findings).help("use another version of the server"))
         }

@@ -1,12 +1,15 @@
 //! `plugward mcp run`: passes lines between a host and a server whose offer passes.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
-use plugward_loader::launch::LaunchError;
-use plugward_loader::protocol::{Offer, OfferCheck, ProxySession};
+use plugward_loader::launch::{LaunchError, RunningProgram};
+use plugward_loader::protocol::{Offer, OfferCheck, ProxySession, ProxyStep};
 use plugward_loader::{
-    OfferFailure, OfferJudge, OfferOutcome, ProxyEnd, ProxyHost, ProxyStop, SessionPipes, Severity,
+    OfferFailure, OfferJudge, OfferOutcome, OfferStore, ProxyEnd, ProxyHost, ProxyStop, SessionPipes,
+    Severity, Stores,
 };
 
 use super::server::ServerStart;
@@ -17,31 +20,32 @@ use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::settings::Settings;
+use crate::verbs::shared;
 use crate::{starts, stores};
 use plugward_loader::escape::line;
 
+/// How long a server that cannot start waits for the first request of the host.
+const FIRST_REQUEST: Duration = Duration::from_secs(5);
+/// The most bytes of that request.
+const REQUEST_BYTES: u64 = 1 << 20;
+
+/// A server that was started, and what its session needs.
+struct Started {
+    setup: OfferSetup,
+    stores: Stores,
+    start: ServerStart,
+    texts: OfferStore,
+    pipes: SessionPipes,
+    running: RunningProgram,
+    /// The number of the record of the start.
+    number: u64,
+}
+
 pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failure> {
-    let settings = Settings::read(host)?;
-    let setup = OfferSetup::read(&settings, host)?;
-    let workflow = format!("mcp-run-{:08x}", u128::from_le_bytes(host::random()?) >> 96);
-    let mut stores = stores::to_write(host, &settings, Some(&workflow), out)?;
-    if let Some(failure) = stores.record.failure() {
-        return Err(starts::not_recorded(failure));
-    }
-    if let Some(failure) = stores.pins.failure() {
-        return Err(crate::verbs::shared::store_failure(&failure));
-    }
-    let start = match (&args.name, &args.server) {
-        (Some(name), _) => ServerStart::wrapped(name, &args.command, &starts::directory()?)?,
-        (None, Some(server)) => ServerStart::of_plugin(server, &settings, &mut stores, host, out)?,
-        (None, None) => return Err(Failure::usage("no server is named")),
-    };
-    let texts = texts(&start.server, host)?;
+    let started = start(args, host, out).inspect_err(|failure| refuse(&refusal(args, failure)))?;
+    let Started { setup, mut stores, start, texts, pipes, running, number } = started;
     let mut judge = OfferJudge::new(start.server.clone(), &mut stores.pins, texts, setup.rules()?);
     let session = judge.session();
-    let (pipes, interrupt) = SessionPipes::new();
-    starts::interruptible(interrupt);
-    let (running, number) = start.start(&stores.record)?;
     out.say(&format!(
         "note: {} runs with your access to files, connections and processes",
         line(&start.server.shown)
@@ -63,6 +67,72 @@ pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failu
     Ok(code)
 }
 
+/// Starts the server.
+fn start(args: &McpRunArgs, host: &Host, out: &Out) -> Result<Started, Failure> {
+    let settings = Settings::read(host)?;
+    let setup = OfferSetup::read(&settings, host)?;
+    let workflow = format!("mcp-run-{:08x}", u128::from_le_bytes(host::random()?) >> 96);
+    let mut stores = stores::to_write(host, &settings, Some(&workflow), out)?;
+    if let Some(failure) = stores.record.failure() {
+        return Err(starts::not_recorded(failure));
+    }
+    if let Some(failure) = stores.pins.failure() {
+        return Err(shared::store_failure(&failure));
+    }
+    let start = match (&args.name, &args.server) {
+        (Some(name), _) => ServerStart::wrapped(name, &args.command, &starts::directory()?)?,
+        (None, Some(server)) => ServerStart::of_plugin(server, &settings, &mut stores, host, out)?,
+        (None, None) => return Err(Failure::usage("no server is named")),
+    };
+    let texts = texts(&start.server, host)?;
+    let (pipes, interrupt) = SessionPipes::new();
+    starts::interruptible(interrupt);
+    let (running, number) = start.start(&stores.record)?;
+    Ok(Started { setup, stores, start, texts, pipes, running, number })
+}
+
+/// Returns the text for a host whose server does not start. The host can show it to a model, so it has no texts of plugins and
+/// repositories, which are in the messages of their failures.
+fn refusal(args: &McpRunArgs, failure: &Failure) -> String {
+    let code = failure.stable_code().map(|code| format!(" ({code})")).unwrap_or_default();
+    let is_own = args.name.is_some() && failure.stable_code() != Some("policy/settings");
+    let reason = if is_own { failure.to_string() } else { "the server does not start".to_owned() };
+    let by_hand = || match (&args.name, &args.server) {
+        (Some(name), _) => format!("plugward mcp run --name {name} -- COMMAND, as in your settings"),
+        (None, server) => {
+            format!("plugward mcp run {}", shared::quoted(server.as_deref().unwrap_or_default()))
+        }
+    };
+    let next = failure.next_command().map_or_else(by_hand, str::to_owned);
+    format!("{reason}{code}; run: {next}")
+}
+
+/// Answers the first request of the host with an error. A user at a terminal sees the failure instead.
+fn refuse(text: &str) {
+    if io::stdin().is_terminal() {
+        return;
+    }
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        let mut input =
+            io::BufReader::new(io::stdin().take(REQUEST_BYTES)).split(b'\n').map_while(Result::ok);
+        // The receiver is gone after the answer.
+        input.all(|line| sender.send(line).is_ok())
+    });
+    let mut session = ProxySession::refusing(text);
+    let until = host::moment().checked_add(FIRST_REQUEST);
+    let left = || until.map_or(Duration::ZERO, |until| until.saturating_duration_since(host::moment()));
+    while let Ok(line) = lines.recv_timeout(left()) {
+        for step in session.from_host(&line, host::moment()) {
+            if let ProxyStep::ToHost(answer) = step {
+                // A host that reads no more does not need the answer.
+                let _gone = writeln!(io::stdout(), "{answer}");
+                return;
+            }
+        }
+    }
+}
+
 /// Returns the exit code of a session.
 fn ended(end: ProxyEnd, outcome: Option<OfferOutcome>, server: &str, out: &Out) -> Result<u8, Failure> {
     match end.stop {
@@ -72,6 +142,7 @@ fn ended(end: ProxyEnd, outcome: Option<OfferOutcome>, server: &str, out: &Out) 
         )),
         ProxyStop::Failed(error) => Err(starts::session_failure(&error)),
         ProxyStop::Interrupted => Ok(130),
+        ProxyStop::Host if starts::is_interrupted() => Ok(130),
         // A server that ignores the end of its input is ended, which is not its fault.
         ProxyStop::Host => status(end.program).map(|code| if code > 128 { 0 } else { code }),
         ProxyStop::Server => {
@@ -118,10 +189,7 @@ struct HostSide<'j, 'a> {
 
 impl ProxyHost for HostSide<'_, '_> {
     fn line(&mut self, line: &str) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(line.as_bytes())?;
-        stdout.write_all(b"\n")?;
-        stdout.flush()
+        starts::write(format!("{line}\n"))
     }
 
     fn judge(&mut self, session: &ProxySession, offer: &Offer, check: OfferCheck) -> OfferCheck {

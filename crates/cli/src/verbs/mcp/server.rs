@@ -24,7 +24,7 @@ use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::starts::{self, StartSubject};
-use crate::verbs::{select, shared};
+use crate::verbs::shared;
 use plugward_loader::escape::line;
 
 /// A server that can start.
@@ -159,7 +159,7 @@ fn checked(
     out: &Out,
 ) -> Result<LoadedPlugin, Failure> {
     let finding = DiscoveryOptions::default();
-    let (key, records) = select::on_disk(id, &[], &finding, host, out)?;
+    let (key, records) = super::plugin(id, host, out)?;
     let mut options = shared::options(None, CheckMode::Commit, &finding, settings, host)?;
     let roots = shared::roots_of(&key, &records)?;
     options.installs = records;

@@ -1,6 +1,5 @@
 //! `plugward mcp tools`: shows what a server offers, next to what is pinned.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use plugward_loader::pinstore::McpOwner;
@@ -8,25 +7,23 @@ use plugward_loader::protocol::{
     ClientCapabilities, ItemState, NewItemRule, Offer, OfferCheck, ProxySession,
 };
 use plugward_loader::{
-    McpServer, OfferFailure, OfferJudge, OfferRules, OfferView, ProxyHost, ProxyStop, SessionPipes, Severity,
-    StoredOffer,
+    McpServer, OfferFailure, OfferJudge, OfferRules, OfferView, PinStore, ProxyHost, ProxyStop, SessionPipes,
+    Severity, StoredOffer,
 };
 use serde::Serialize;
 use serde_json::Value;
 
 use super::server::ServerStart;
+use super::table;
 use super::wrap::{firewall, masked};
 use super::{OfferSetup, failure, named, store_failure, texts};
 use crate::args::{ListFormat, McpToolsArgs};
 use crate::failure::Failure;
 use crate::host::{self, Host};
-use crate::out::{Out, visible};
+use crate::out::Out;
 use crate::settings::Settings;
 use crate::{json, starts, stores};
 use plugward_loader::escape::line;
-
-/// The characters of a description that a table shows.
-const SHOWN: usize = 72;
 
 #[derive(Serialize)]
 struct ToolsReport<'a> {
@@ -61,42 +58,63 @@ struct FindingRow<'a> {
 }
 
 pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let Some(name) = &args.server else { return super::list::run(args.format, host, out) };
     let settings = Settings::read(host)?;
     let setup = OfferSetup::read(&settings, host)?;
-    let server = named(&args.server, host, out)?;
+    let server = named(name, host, out)?;
     let stored = texts(&server, host)?.read().map_err(|error| store_failure(&error))?;
     let Some(last) = stored.last() else {
-        return Err(Failure::usage(format!("no offer of {} is stored", line(&args.server)))
+        return Err(Failure::usage(format!("no offer of {} is stored", line(name)))
             .code("mcp/no-offer")
             .help(format!("start it once: {}", start_of(&server))));
     };
     // The server is not called, so nothing is pinned.
     let rules = OfferRules { new: NewItemRule::Refuse, ..setup.rules()? };
     let view = if args.saved {
-        let mut pins = super::pins(host, out)?;
-        let texts = texts(&server, host)?;
-        let offer = Offer::new(last.items.clone(), ClientCapabilities::default());
-        let offer = offer.map_err(|error| Failure::store(error.to_string()).code(error.code()))?;
-        let judge = OfferJudge::new(server, &mut pins, texts, rules);
-        judge.view(&offer).map_err(|error| failure(&error))?
+        saved(server, last, &mut super::pins(host, out)?, rules, host)?
     } else {
-        started(&args.server, &server, last, rules, &settings, host, out)?
+        started(name, &server, last, rules, &settings, host, out)?
     };
+    let code = exit(&view);
+    let command = masked(&last.command, &firewall()?);
+    out.result(&match args.format {
+        ListFormat::Json => json::render(&report(name, &view, last, command))?,
+        ListFormat::Table => {
+            let next = if args.saved && last.is_part {
+                table::list_again(name)
+            } else {
+                table::next_step(name, &view, code)
+            };
+            let rows = table::rows(&view, out.width);
+            format!("command  {}\n{rows}{next}", line(&command.join(" ")))
+        }
+    })?;
+    Ok(code)
+}
+
+/// Returns the exit code for an offer next to its pins.
+pub(super) fn exit(view: &OfferView) -> u8 {
     let has_danger = view.findings.iter().any(|(_, one)| one.severity == Severity::Danger);
-    let code = match view.state {
+    match view.state {
         Some(_) if has_danger => 6,
         Some(ItemState::Changed | ItemState::Added) => 4,
         Some(_) => 3,
         None => 0,
-    };
-    let command = masked(&last.command, &firewall()?);
-    out.result(&match args.format {
-        ListFormat::Json => json::render(&report(args, &view, last, command))?,
-        ListFormat::Table => {
-            format!("command  {}\n{}", line(&command.join(" ")), table(args, &view, code))
-        }
-    })?;
-    Ok(code)
+    }
+}
+
+/// Compares a stored offer with the pins.
+pub(super) fn saved(
+    server: McpServer,
+    last: &StoredOffer,
+    pins: &mut PinStore,
+    rules: OfferRules<'_>,
+    host: &Host,
+) -> Result<OfferView, Failure> {
+    let texts = texts(&server, host)?;
+    let offer = Offer::new(last.items.clone(), ClientCapabilities::default());
+    let offer = offer.map_err(|error| Failure::store(error.to_string()).code(error.code()))?;
+    OfferJudge::new(server, pins, texts, rules).view(&offer).map_err(|error| failure(&error))
 }
 
 /// Starts the server as the host did that got the last offer, and compares what it offers now.
@@ -185,12 +203,12 @@ impl ProxyHost for Reviewer<'_, '_> {
     }
 }
 
-fn state(state: Option<ItemState>) -> &'static str {
+pub(super) fn state(state: Option<ItemState>) -> &'static str {
     state.map_or("same", ItemState::as_str)
 }
 
 fn report<'a>(
-    args: &'a McpToolsArgs,
+    server: &'a str,
     view: &'a OfferView,
     last: &StoredOffer,
     command: Vec<String>,
@@ -212,7 +230,7 @@ fn report<'a>(
     };
     ToolsReport {
         version: 1,
-        server: &args.server,
+        server,
         command,
         protocol,
         state: state(view.state),
@@ -222,37 +240,4 @@ fn report<'a>(
         missing: &view.missing,
         findings: view.findings.iter().map(finding).collect(),
     }
-}
-
-fn table(args: &McpToolsArgs, view: &OfferView, code: u8) -> String {
-    let mut text = String::new();
-    let mut findings: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (label, one) in &view.findings {
-        findings.entry(label).or_default().push(format!("    {}: {}\n", one.rule, line(&one.snippet)));
-    }
-    for one in &view.items {
-        let label = one.item.label();
-        let described = one.item.json().get("description").and_then(Value::as_str);
-        let described = described.or_else(|| one.item.json().as_str()).unwrap_or_default();
-        let short: String = described.chars().take(SHOWN).collect();
-        text.push_str(&format!("{:<8} {}  {}\n", state(one.state), line(&label), line(&short)));
-        match &one.fields {
-            Some(fields) if fields.is_empty() => {}
-            Some(fields) => text.push_str(&format!("    changed: {}\n", line(&fields.join(", ")))),
-            None => text.push_str("    changed; the pinned text is not stored on this machine\n"),
-        }
-        if one.state.is_some() {
-            let whole = visible(&format!("{:#}", one.item.json()));
-            whole.lines().for_each(|row| text.push_str(&format!("    {row}\n")));
-        }
-        findings.remove(&*label).into_iter().flatten().for_each(|row| text.push_str(&row));
-    }
-    for label in &view.missing {
-        text.push_str(&format!("missing  {}\n", line(label)));
-    }
-    if matches!(code, 3 | 4) {
-        let server = crate::verbs::shared::quoted(&args.server);
-        text.push_str(&format!("\nto pin this offer: plugward mcp accept {server} --set {}\n", view.set));
-    }
-    text
 }

@@ -34,8 +34,7 @@ pub(super) fn run(args: &McpWrapArgs, host: &Host, out: &mut Out) -> Result<u8, 
         let surfaces = [&looked.surfaces, &looked.refused_surfaces];
         let Some(items) = surfaces.into_iter().find_map(|of| of.get(&row.key)) else { continue };
         let servers = items.iter().map(|(_, item)| item).filter(|item| item.kind() == SurfaceKind::McpServer);
-        let servers: Vec<&SurfaceItem> =
-            servers.filter(|item| !item.argv().is_empty() && !item.is_off()).collect();
+        let servers: Vec<&SurfaceItem> = servers.filter(|item| !item.is_off()).collect();
         for install in installs {
             servers.iter().filter(|item| !is_wrapped(item)).for_each(|item| {
                 text.push_str(&wrapped(install, item, &row.id, &firewall));
@@ -73,6 +72,10 @@ fn is_wrapped(item: &SurfaceItem) -> bool {
 fn wrapped(install: &Install, item: &SurfaceItem, id: &str, firewall: &Firewall) -> String {
     let host = install.host.as_str();
     let name = item.name();
+    let skipped = |why: &str| format!("{}\n  not wrapped: {why}\n\n", line(&format!("{host}: {name}")));
+    if item.argv().is_empty() {
+        return skipped("it is a server by URL, whose lines do not pass through plugward");
+    }
     // Files of settings and servers have a directory in which their commands start; plugins do not.
     if install.directory.is_none() {
         let server = shared::quoted(&format!("{id}/{name}"));
@@ -82,6 +85,11 @@ fn wrapped(install: &Install, item: &SurfaceItem, id: &str, firewall: &Firewall)
             line(name),
             line(id),
         );
+    }
+    if super::wrapped_name(name).is_err() {
+        let why =
+            format!("rename it in {} to at most 64 letters, digits, `.`, `_` and `-`", install.record.file);
+        return skipped(&line(&why));
     }
     let plain = masked(item.argv(), firewall);
     let words: Vec<String> =
@@ -97,7 +105,10 @@ fn wrapped(install: &Install, item: &SurfaceItem, id: &str, firewall: &Firewall)
     // The commands of hosts have other options for variables, so the file must be edited.
     let has_env = matches!(item.facts().get("env"), Some(SurfaceFact::Map(env)) if !env.is_empty());
     let is_hidden = words.iter().any(|word| word.contains(HIDDEN));
-    if !has_env && !is_hidden {
+    if has_env || is_hidden {
+        let what = if has_env { "has environment variables" } else { "has what looks like a secret" };
+        text.push_str(&format!("  edit the file: the server {what}, so no command is printed\n"));
+    } else {
         let name = shared::quoted(name);
         text.push_str(&by_command(host, &name, install.layer, file, &quoted.join(" ")));
     }

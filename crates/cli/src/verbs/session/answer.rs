@@ -99,7 +99,7 @@ pub(super) struct Layer {
 }
 
 /// The reason why a command had no effect.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Fault {
     pub(super) code: String,
     pub(super) message: String,

@@ -39,8 +39,15 @@ pub(super) struct Catalog<'a> {
     firewall: Firewall,
     pub(super) plugins: Plugins,
     entries: BTreeMap<PluginKey, CatalogEntry>,
-    /// The directories without a digest, each with the code of its first reason.
-    pub(super) unlisted: Vec<String>,
+    pub(super) unlisted: Vec<UnlistedPlugin>,
+}
+
+/// A plugin without a usable manifest or without a digest, which no command can use.
+pub(super) struct UnlistedPlugin {
+    pub(super) name: String,
+    key: PluginKey,
+    /// The first reason of its check.
+    pub(super) fault: Fault,
 }
 
 /// The latest check of a plugin.
@@ -103,8 +110,11 @@ impl<'a> Catalog<'a> {
         let mut before = core::mem::take(&mut self.entries);
         self.unlisted.clear();
         for report in looked.report.plugins {
-            let code = report.reasons.first().map_or("", |reason| &reason.code);
-            let unlisted = format!("{} ({code})", report.name);
+            let fault = report.reasons.first().map_or_else(
+                || Fault::new("scan/error", "the plugin could not be scanned"),
+                |reason| Fault::new(&reason.code, &*reason.message),
+            );
+            let unlisted = UnlistedPlugin { name: report.name.clone(), key: report.key.clone(), fault };
             let known = before.remove(&report.key);
             let is_same = |one: &CatalogEntry| contents_of(&report).as_ref() == Some(&one.found.contents);
             let read = match known.filter(is_same) {
@@ -193,10 +203,14 @@ impl<'a> Catalog<'a> {
 
     /// Returns the key of the plugin with an id: its name, if only one has it, or its key.
     pub(super) fn key(&self, id: &str) -> Result<PluginKey, Fault> {
-        let is_named =
-            |key: &&PluginKey| self.id(key) == id || key.to_string() == id || host::display(key) == id;
+        let is_at = |key: &PluginKey| key.to_string() == id || host::display(key) == id;
+        let is_named = |key: &&PluginKey| self.id(key) == id || is_at(key);
         let keys = || self.plugins.iter().map(plugward_loader::lifecycle::AnyPlugin::key);
         keys().find(is_named).cloned().ok_or_else(|| {
+            let unlisted = self.unlisted.iter().find(|one| one.name == id || is_at(&one.key));
+            if let Some(unlisted) = unlisted {
+                return unlisted.fault.clone();
+            }
             let ids: Vec<String> = keys().map(|key| self.id(key)).collect();
             Fault::unknown("session/plugin", "plugin", id, ids.iter().map(String::as_str))
         })

@@ -72,15 +72,19 @@ fn answer(catalog: &mut Catalog<'_>, line: u64, text: &str, out: &Out) -> Result
     let (command, args) = words.split_first().map_or(("", &[][..]), |(command, args)| (*command, args));
     let mut answer = CommandAnswer::new(line, command);
     if !COMMANDS.contains(&command) {
-        answer.fail(Fault::unknown("session/command", "command", command, COMMANDS.iter().copied()));
+        let mut fault = Fault::unknown("session/command", "command", command, COMMANDS.iter().copied());
+        fault.message.push_str(&format!("; known: {}", COMMANDS.join(", ")));
+        answer.fail(fault);
         return Ok(answer);
     }
     catalog.refresh(out)?;
     let result = match (command, args) {
         ("list", []) => {
             answer.plugins = Some(rows(catalog));
-            let unlisted = catalog.unlisted.join(", ");
-            answer.message = (!unlisted.is_empty()).then(|| format!("cannot be read: {unlisted}"));
+            let unlisted = catalog.unlisted.iter().map(|one| format!("{} ({})", one.name, one.fault.code));
+            let unlisted: Vec<String> = unlisted.collect();
+            answer.message =
+                (!unlisted.is_empty()).then(|| format!("cannot be read: {}", unlisted.join(", ")));
             Ok(())
         }
         ("messages", []) => {
