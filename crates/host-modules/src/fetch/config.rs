@@ -118,6 +118,11 @@ impl FetchConfig {
         })
     }
 
+    /// Returns the time of a call, with all its redirects.
+    pub(super) const fn call_time(&self) -> Duration {
+        self.connect_time.saturating_add(self.read_time)
+    }
+
     pub(super) fn allows_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|rule| match rule {
             HostRule::Exact(name) => host == name,

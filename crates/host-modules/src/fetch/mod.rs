@@ -32,7 +32,8 @@ const HTTPS: u16 = 443;
 ///
 /// # Guarantees
 /// A request is sent only if all addresses of the name are global, which is resolved once for it. A new connection goes to
-/// one of these addresses. Each redirect passes the same checks.
+/// one of these addresses. Each redirect is a request: it passes the same checks, and counts for the limits. A call with all
+/// its redirects takes at most the time for a connection and a response, after the resolution of a name.
 #[must_use]
 pub fn fetch(
     config: FetchConfig,
@@ -139,11 +140,17 @@ impl Fetch {
             ));
         }
         if is_json {
-            return serde_json::from_str(&response.body).map_err(|_not_json| {
+            let value = serde_json::from_str(&response.body).map_err(|_not_json| {
                 format!(
                     "fetchJSON: response is not valid JSON ({size} bytes). Use get() + read() to inspect the raw response."
                 )
-            });
+            })?;
+            if has_bytes_member(&value) {
+                return Err("fetchJSON: response has a member `$bytes`, which is reserved for bytes. Use get() + read() to \
+                            inspect the raw response."
+                    .to_owned());
+            }
+            return Ok(value);
         }
         let includes_meta = options.and_then(|options| options.get("includeMeta")).and_then(Value::as_bool);
         if includes_meta == Some(true) {
@@ -165,13 +172,13 @@ impl Fetch {
         if !self.config.allows_host(url.host()) {
             return Err("fetch blocked: domain not in allowlist".to_owned());
         }
-        let now = (self.clock)();
-        self.usage.check(url.host(), &self.config, now)?;
+        let until = (self.clock)().checked_add(self.config.call_time());
         let headers = options.and_then(|options| options.get("headers"));
         let mut request = NetRequest {
             method,
             url: url.text(),
             headers: self.own_headers(),
+            time: self.config.call_time(),
             body: if method == "POST" { self.body(args.get(1))? } else { Vec::new() },
         };
         let own = request.headers.len();
@@ -179,26 +186,28 @@ impl Fetch {
         if method == "POST" && !request.headers.iter().any(|(name, _)| name == "content-type") {
             request.headers.push(("content-type".to_owned(), "application/json".to_owned()));
         }
-        self.usage.add_request(url.host(), now);
         let mut seen = Vec::new();
         for _ in 0..=self.config.max_redirects {
             if seen.contains(&request.url) {
                 return Err("fetch blocked: redirect loop detected".to_owned());
             }
             seen.push(request.url.clone());
-            let response = self.send(&url, &request)?;
+            let response = self.send(&url, &mut request, until)?;
             if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
                 return Response::read(&request, response, &self.config, &mut self.usage);
             }
             let next = self.redirected(&url, &response)?;
-            // A page that another host selects must not get a key of this one.
-            if next.host() != url.host() {
-                request.headers.truncate(own);
-            }
             if request.method == "POST" && matches!(response.status, 301..=303) {
                 request.method = "GET";
                 request.body.clear();
                 request.headers.retain(|(name, _)| name != "content-type");
+            }
+            // A page that another host selects must get neither a key nor the data for this one.
+            if next.host() != url.host() {
+                if request.method == "POST" {
+                    return Err("fetch blocked: redirect of a POST to another domain".to_owned());
+                }
+                request.headers.truncate(own);
             }
             url = next;
             request.url = url.text();
@@ -209,16 +218,30 @@ impl Fetch {
         ))
     }
 
-    /// Sends one request to a checked address.
-    fn send(&mut self, url: &SafeUrl, request: &NetRequest) -> Result<NetResponse, String> {
+    /// Sends one request to a checked address, within the limits of the session and the time of the call.
+    fn send(
+        &mut self,
+        url: &SafeUrl,
+        request: &mut NetRequest,
+        until: Option<Instant>,
+    ) -> Result<NetResponse, String> {
+        let now = (self.clock)();
+        self.usage.check(url.host(), &self.config, now)?;
+        self.usage.add_request(url.host(), now);
         let text = |fault: NetFault| fault.text().to_owned();
         let addresses = self.net.resolve(url.host()).map_err(text)?;
         if addresses.is_empty() {
             return Err(text(NetFault::Name));
         }
-        // A guest does not learn which names have addresses in the network of the machine.
+        // The same text: a guest does not learn which names have addresses in the network of the machine.
         if !addresses.iter().copied().all(is_global) {
-            return Err(text(NetFault::Other));
+            return Err(text(NetFault::Name));
+        }
+        if let Some(until) = until {
+            request.time = until.saturating_duration_since((self.clock)());
+        }
+        if request.time.is_zero() {
+            return Err(text(NetFault::Timeout));
         }
         let addresses: Vec<_> =
             addresses.into_iter().map(|address| SocketAddr::new(address, HTTPS)).collect();
@@ -278,5 +301,16 @@ impl Fetch {
             ));
         }
         Ok(body)
+    }
+}
+
+/// Returns `true` if a value contains what a guest would read as bytes. The parser has limited its depth.
+fn has_bytes_member(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            members.contains_key("$bytes") || members.values().any(has_bytes_member)
+        }
+        Value::Array(values) => values.iter().any(has_bytes_member),
+        _ => false,
     }
 }

@@ -45,6 +45,8 @@ pub struct NetRequest {
     pub headers: Vec<(String, String)>,
     /// The body, which only `POST` has.
     pub body: Vec<u8>,
+    /// The time until the end of the response's body.
+    pub time: Duration,
 }
 
 /// The start of a response.
@@ -68,7 +70,7 @@ impl fmt::Debug for NetResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetFault {
-    /// The name has no address.
+    /// The name has no address that a guest may reach.
     Name,
     /// The time is over.
     Timeout,
@@ -169,12 +171,13 @@ impl Net for HttpNet {
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
+        let time = Some(request.time);
         let response = if request.method == "POST" {
             let request = builder.body(&*request.body).map_err(|_error| NetFault::Other)?;
-            self.agent.run(request)
+            self.agent.run(self.agent.configure_request(request).timeout_global(time).build())
         } else {
             let request = builder.body(()).map_err(|_error| NetFault::Other)?;
-            self.agent.run(request)
+            self.agent.run(self.agent.configure_request(request).timeout_global(time).build())
         };
         let response = response.map_err(NetFault::of)?;
         let headers = response

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::FetchConfig;
 use super::net::{NetRequest, NetResponse};
-use super::usage::Usage;
+use super::usage::{Usage, limit};
 
 /// The most bytes that are read at once.
 const CHUNK: usize = 16 << 10;
@@ -33,8 +33,11 @@ impl Response {
     ) -> Result<Self, String> {
         let NetResponse { status, headers, mut body } = response;
         let content_type = header(&headers, "content-type").unwrap_or_default().to_ascii_lowercase();
-        if (200..300).contains(&status) && !config.allows_type(&content_type) {
-            return Err("fetch blocked: content type not permitted".to_owned());
+        let is_refused = (200..300).contains(&status) && !config.allows_type(&content_type);
+        let refused = || Err("fetch blocked: content type not permitted".to_owned());
+        // A response without a body does not need a type.
+        if is_refused && !content_type.is_empty() {
+            return refused();
         }
         if header(&headers, "content-encoding").is_some_and(|name| !name.eq_ignore_ascii_case("identity")) {
             return Err("fetch failed: the response is compressed".to_owned());
@@ -49,15 +52,15 @@ impl Response {
                 Err(error) => return Err(super::NetFault::of_read(error).text().to_owned()),
             };
             has_body = count > 0;
-            usage.add_received(count);
+            if has_body && is_refused {
+                return refused();
+            }
+            let is_within = usage.add_received(count, config);
             bytes.extend_from_slice(chunk.part(..count));
             if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > config.max_response {
-                return Err(
-                    "fetch blocked: response too large. To increase, reconfigure fetch with a larger \
-                            maxResponseSizeKb."
-                        .to_owned(),
-                );
+                return limit("response too large", "maxResponseSizeKb");
             }
+            is_within?;
         }
         Ok(Self { status, headers, body: String::from_utf8_lossy(&bytes).into_owned() })
     }

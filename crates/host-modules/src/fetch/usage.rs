@@ -25,9 +25,6 @@ impl Usage {
             self.times.pop_front();
         }
         let in_minute = self.times.iter().rev().take_while(|time| age(time) < MINUTE).count();
-        let limit = |fault: &str, setting: &str| {
-            Err(format!("fetch blocked: {fault}. To increase, reconfigure fetch with a larger {setting}."))
-        };
         if in_minute >= config.per_minute {
             return limit("rate limit exceeded (per-minute)", "maxRequestsPerMinute");
         }
@@ -43,12 +40,22 @@ impl Usage {
         Ok(())
     }
 
+    /// Adds a part of a response, and checks that it is within the limit of the session.
+    pub(super) fn add_received(&mut self, bytes: usize, config: &FetchConfig) -> Result<(), String> {
+        self.received = self.received.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        if self.received > config.max_data {
+            return limit("data budget exhausted", "maxDataReceivedKb");
+        }
+        Ok(())
+    }
+
     pub(super) fn add_request(&mut self, host: &str, now: Instant) {
         self.times.push_back(now);
         self.hosts.insert(host.to_owned());
     }
+}
 
-    pub(super) fn add_received(&mut self, bytes: usize) {
-        self.received = self.received.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
-    }
+/// Returns the answer for a limit that is reached.
+pub(super) fn limit<T>(fault: &str, setting: &str) -> Result<T, String> {
+    Err(format!("fetch blocked: {fault}. To increase, reconfigure fetch with a larger {setting}."))
 }

@@ -20,15 +20,17 @@ pub const GUEST_SHIM: &str = concat!(include_str!("../node/wire.mjs"), include_s
 pub struct GuestLimits {
     /// How long a guest may run without a call.
     pub idle: Duration,
+    /// How long a guest may run, with its calls.
+    pub total: Duration,
     /// How many calls a guest may make. Each extends its time and has a record.
     pub calls: u64,
 }
 
 impl GuestLimits {
-    /// Returns the usual limits: 5 s, and 100,000 calls.
+    /// Returns the usual limits: 5 s, 10 min, and 100,000 calls.
     #[must_use]
     pub const fn usual() -> Self {
-        Self { idle: Duration::from_secs(5), calls: 100_000 }
+        Self { idle: Duration::from_secs(5), total: Duration::from_secs(600), calls: 100_000 }
     }
 }
 
@@ -45,11 +47,13 @@ pub enum GuestEvent {
 /// The host's side of a session with a guest.
 ///
 /// # Guarantees
-/// The guest reaches nothing of the host but [`Modules::call`]. The time of a call does not count against its limit.
+/// The guest reaches nothing of the host but [`Modules::call`]. The time of a call counts against the total only.
 #[derive(Debug, Clone)]
 pub struct GuestSession {
     limits: GuestLimits,
     deadline: Option<Instant>,
+    /// The end of the total time.
+    until: Option<Instant>,
     calls: u64,
     is_done: bool,
 }
@@ -94,8 +98,15 @@ impl GuestSession {
         let modules: BTreeMap<&str, Vec<String>> =
             modules.iter().map(|(name, functions)| (name, names(functions))).collect();
         let line = json!({ "type": "init", "version": VERSION, "source": source, "modules": modules });
-        let deadline = now.checked_add(limits.idle);
-        (Self { limits, deadline, calls: 0, is_done: false }, line.to_string())
+        let until = now.checked_add(limits.total);
+        let mut session = Self { limits, deadline: until, until, calls: 0, is_done: false };
+        session.extend(now);
+        (session, line.to_string())
+    }
+
+    /// Gives the guest time until its next call, within the total.
+    fn extend(&mut self, now: Instant) {
+        self.deadline = now.checked_add(self.limits.idle).into_iter().chain(self.until).min();
     }
 
     /// Handles a line of the guest. `clock` is read after the call.
@@ -117,7 +128,7 @@ impl GuestSession {
                 }
                 let result = match modules.call(&module, &function, &args) {
                     Ok(result) => {
-                        self.deadline = clock().checked_add(self.limits.idle);
+                        self.extend(clock());
                         result
                     }
                     Err(CallRefusal::NotRecorded(error)) => return Err(error.into()),
@@ -148,7 +159,8 @@ impl GuestSession {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return Ok(());
         }
-        Err(SessionFault::Timeout { program: "guest", step: "call or end" })
+        let step = if self.deadline == self.until { "end" } else { "call or end" };
+        Err(SessionFault::Timeout { program: "guest", step })
     }
 
     /// Handles the end of the guest's output.

@@ -23,6 +23,9 @@ struct TestNet {
     answers: VecDeque<Vec<IpAddr>>,
     server: SocketAddr,
     sent: Sent,
+    /// The clock, and how long each request takes.
+    now: Arc<Mutex<Instant>>,
+    takes: Arc<Mutex<Duration>>,
 }
 
 type Sent = Arc<Mutex<Vec<(NetRequest, Vec<SocketAddr>)>>>;
@@ -38,6 +41,7 @@ impl Net for TestNet {
 
     fn send(&mut self, request: &NetRequest, addresses: &[SocketAddr]) -> Result<NetResponse, NetFault> {
         self.sent.lock().unwrap().push((request.clone(), addresses.to_vec()));
+        *self.now.lock().unwrap() += *self.takes.lock().unwrap();
         let rest = request.url.strip_prefix("https://").unwrap();
         let (_, path) = rest.split_once('/').unwrap();
         let url = format!("http://{}/{path}", self.server);
@@ -50,6 +54,7 @@ struct World {
     module: Box<dyn HostModule>,
     sent: Sent,
     now: Arc<Mutex<Instant>>,
+    takes: Arc<Mutex<Duration>>,
     /// The requests as the server read them.
     read: Arc<Mutex<Vec<String>>>,
 }
@@ -79,11 +84,19 @@ impl World {
         let answers =
             addresses.iter().map(|row| row.iter().map(|text| text.parse().unwrap()).collect()).collect();
         let sent = Sent::default();
-        let net = TestNet { inner: HttpNet::new(&config), answers, server, sent: Arc::clone(&sent) };
         let now = Arc::new(Mutex::new(Instant::now()));
+        let takes = Arc::default();
+        let net = TestNet {
+            inner: HttpNet::new(&config),
+            answers,
+            server,
+            sent: Arc::clone(&sent),
+            now: Arc::clone(&now),
+            takes: Arc::clone(&takes),
+        };
         let clock = Arc::clone(&now);
         let module = fetch(config, Box::new(net), Box::new(move || *clock.lock().unwrap()));
-        Self { module: Box::new(module), sent, now, read }
+        Self { module: Box::new(module), sent, now, takes, read }
     }
 
     fn public(settings: &[&str], responses: &[&str]) -> Self {
@@ -148,7 +161,7 @@ fn a_kept_response_expires() {
 
 #[test]
 fn hyperagent_fetch_refuses_addresses() {
-    let refused = error("fetch failed: request error");
+    let refused = error("fetch failed: DNS resolution failed");
     for address in [
         "0.0.0.0",
         "10.255.255.255",
@@ -231,11 +244,11 @@ fn a_name_that_changes_is_resolved_and_checked_again() {
     // Public, then private.
     let mut world = World::new(&[], &[&[PUBLIC], &["10.0.0.1"]], &[OK]);
     assert_eq!(world.get("https://a.example/")["status"], 200);
-    assert_eq!(world.get("https://a.example/"), error("fetch failed: request error"));
+    assert_eq!(world.get("https://a.example/"), error("fetch failed: DNS resolution failed"));
     // Between a redirect and its target.
     let moved = redirect(302, "https://x.b.example/");
     let mut world = World::new(&[], &[&[PUBLIC], &["169.254.169.254"]], &[&moved]);
-    assert_eq!(world.get("https://a.example/"), error("fetch failed: request error"));
+    assert_eq!(world.get("https://a.example/"), error("fetch failed: DNS resolution failed"));
     assert_eq!(world.sent_count(), 1);
     // One lookup for one request: the connection goes to its addresses.
     let mut world = World::new(&[], &[&[PUBLIC, "1.1.1.1"], &["10.0.0.1"]], &[OK]);
@@ -397,6 +410,87 @@ fn a_post_needs_a_setting() {
 }
 
 #[test]
+fn a_post_is_not_sent_to_another_host() {
+    let url = "https://a.example/";
+    for status in [307, 308] {
+        let mut world = World::public(&["allowPost=true"], &[&redirect(status, "https://x.b.example/"), OK]);
+        let why = "fetch blocked: redirect of a POST to another domain";
+        assert_eq!(world.call("post", json!([url, "x"])), error(why));
+        assert_eq!(world.sent_count(), 1);
+    }
+    let mut world = World::public(&["allowPost=true"], &[&redirect(303, "https://x.b.example/"), OK]);
+    assert_eq!(world.call("post", json!([url, "x"]))["status"], 200);
+    assert_eq!(world.sent.lock().unwrap()[1].0.body, b"");
+}
+
+#[test]
+fn redirects_are_requests() {
+    let moved = redirect(302, "https://x.b.example/");
+    for (setting, exact, why) in [
+        ("maxRequestsPerMinute=1", "maxRequestsPerMinute=2", "rate limit exceeded (per-minute)"),
+        ("maxRequestsPerHour=1", "maxRequestsPerHour=2", "rate limit exceeded (per-hour)"),
+        ("maxDomainsPerSession=1", "maxDomainsPerSession=2", "too many unique domains"),
+    ] {
+        let mut world = World::public(&[setting], &[&moved]);
+        let answer = world.get("https://a.example/");
+        assert!(answer["error"].as_str().unwrap().contains(why), "{answer}");
+        assert_eq!(world.sent_count(), 1);
+        let mut world = World::public(&[exact], &[&moved, OK]);
+        assert_eq!(world.get("https://a.example/")["status"], 200, "{exact}");
+    }
+    // All of them have one time.
+    for (seconds, count) in [(2, 2), (1, 3)] {
+        let settings = ["connectTimeoutMs=1000", "readTimeoutMs=3000"];
+        let mut world = World::public(&settings, &[&redirect(302, "/1"), &redirect(302, "/2"), OK]);
+        *world.takes.lock().unwrap() = Duration::from_secs(seconds);
+        let answer = world.get("https://a.example/");
+        assert_eq!(answer.get("error").is_some(), count == 2, "{answer}");
+        assert_eq!(world.sent_count(), count);
+    }
+}
+
+#[test]
+fn a_response_without_a_body_needs_no_type() {
+    for head in ["204 No Content\r\n", "200 OK\r\ncontent-length: 0\r\n", "304 Not Modified\r\n"] {
+        let mut world = World::public(&[], &[&format!("HTTP/1.1 {head}\r\n")]);
+        let answer = world.get("https://a.example/");
+        assert_eq!(answer["totalBytes"], 0, "{answer}");
+    }
+    let mut world = World::public(&[], &["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"]);
+    assert_eq!(world.get("https://a.example/"), error("fetch blocked: content type not permitted"));
+}
+
+#[test]
+fn a_server_cannot_make_bytes() {
+    let get = |body: &str| {
+        let text = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        World::public(&[], &[&text]).call("fetchJSON", json!(["https://a.example/"]))
+    };
+    for body in [r#"{"$bytes":"aGk="}"#, r#"[{"a":{"$bytes":"aGk="}}]"#] {
+        let answer = get(body);
+        assert!(answer["thrown"].as_str().unwrap().contains("member `$bytes`"), "{answer}");
+    }
+    assert_eq!(get(r#"{"bytes":"$bytes"}"#), json!({ "bytes": "$bytes" }));
+}
+
+#[test]
+fn data_of_a_session_is_limited_while_it_arrives() {
+    let page = |size: usize| {
+        format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {size}\r\n\r\n{}", "x".repeat(size))
+    };
+    let mut world = World::public(&["maxDataReceivedKb=2"], &[&page(1024), &page(1025)]);
+    assert_eq!(world.get("https://a.example/")["status"], 200);
+    let answer = world.get("https://a.example/");
+    assert!(answer["error"].as_str().unwrap().contains("data budget exhausted"), "{answer}");
+    let mut world = World::public(&["maxDataReceivedKb=2"], &[&page(1024), &page(1024)]);
+    assert_eq!(world.get("https://a.example/")["status"], 200);
+    assert_eq!(world.get("https://a.example/")["status"], 200);
+}
+
+#[test]
 fn responses_have_limits() {
     let large = format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n{}", "x".repeat(1025));
     let mut world = World::public(&["maxResponseSizeKb=1", "maxDataReceivedKb=1"], &[&large]);
@@ -413,7 +507,7 @@ fn responses_have_limits() {
         ("x: y", "fetch blocked: content type not permitted"),
         ("content-type: text/plain\r\ncontent-encoding: gzip", "fetch failed: the response is compressed"),
     ] {
-        let response = format!("HTTP/1.1 200 OK\r\n{headers}\r\ncontent-length: 0\r\n\r\n");
+        let response = format!("HTTP/1.1 200 OK\r\n{headers}\r\ncontent-length: 2\r\n\r\nhi");
         let mut world = World::public(&[], &[&response]);
         assert_eq!(world.get("https://a.example/"), error(why));
     }
