@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         }
         host.enforce(cli.verb.enforce());
         let outcome = run(&cli.verb, &host, &mut out);
+        starts::flush_errors();
         // A run can read the settings several times. Their warnings are collected, so that each is printed once.
         for warning in host.warnings.take() {
             out.report(&warning);

@@ -1,5 +1,6 @@
 //! Writes results to standard output or a file, and messages to standard error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -139,13 +140,16 @@ impl Out {
 
     /// Writes what a plugin wrote to its standard error. On a terminal, hidden characters are escaped.
     pub(crate) fn verbatim_error(bytes: &[u8]) {
-        let mut stderr = io::stderr().lock();
         // A failed write to standard error cannot be reported anywhere.
-        let _nowhere_left = if stderr.is_terminal() {
-            stderr.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes())
-        } else {
-            stderr.write_all(bytes)
-        };
+        let _nowhere_left = io::stderr().write_all(&Self::shown_error(bytes));
+    }
+
+    /// Returns what a plugin wrote to its standard error. For a terminal, hidden characters are escaped.
+    pub(crate) fn shown_error(bytes: &[u8]) -> Cow<'_, [u8]> {
+        if io::stderr().is_terminal() {
+            return visible(&String::from_utf8_lossy(bytes)).into_bytes().into();
+        }
+        bytes.into()
     }
 
     /// Prints a diagnostic to standard error, unless `-q`; an error is printed even then.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -28,6 +28,8 @@ static RUNNING: Mutex<Vec<Interruptible>> = Mutex::new(Vec::new());
 
 enum Interruptible {
     Session(SessionInterrupt),
+    /// A session that gets one interrupt. Code of this program can run for it, which does not look for interrupts.
+    Once(SessionInterrupt),
     /// The process group of a program, which gets one TERM.
     Group(Pid),
 }
@@ -36,24 +38,38 @@ enum Interruptible {
 static INTERRUPTED: OnceLock<Instant> = OnceLock::new();
 /// The writer of standard output.
 static OUTPUT: Mutex<Option<SessionOutput>> = Mutex::new(None);
+/// The writer of standard error, for plugins and guests.
+static ERRORS: Mutex<ErrorOutput> = Mutex::new(ErrorOutput { output: None, rest: MAX_ERRORS, open: 0 });
+/// The most bytes of standard error of all plugins and guests. They wait in memory for the reader.
+const MAX_ERRORS: usize = 1 << 20;
+const DROPPED: &[u8] =
+    b"\nnote: plugins and guests wrote more than 1 MiB to standard error, and the rest is dropped\n";
 /// How often a write that takes long looks for an interrupt.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a write goes on after an interrupt.
 const LAST_WRITE: Duration = Duration::from_millis(300);
 
-/// A thread that writes to standard output.
+/// A thread that writes to standard output or standard error.
 struct SessionOutput {
     texts: Sender<Vec<u8>>,
     results: Receiver<io::Result<()>>,
 }
 
+struct ErrorOutput {
+    output: Option<SessionOutput>,
+    /// How many bytes can still be written.
+    rest: usize,
+    /// The number of texts that are not written yet.
+    open: usize,
+}
+
 impl SessionOutput {
-    fn start() -> io::Result<Self> {
+    fn start(stream: BorrowedFd<'_>) -> io::Result<Self> {
         // Not the stream of the standard library: a write that never ends would lock it, and the end of the program waits for it.
-        let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let mut stream = File::from(stream.try_clone_to_owned()?);
         let (texts, waiting) = channel::<Vec<u8>>();
         let (result, results) = channel();
-        std::thread::spawn(move || waiting.iter().all(|text| result.send(stdout.write_all(&text)).is_ok()));
+        std::thread::spawn(move || waiting.iter().all(|text| result.send(stream.write_all(&text)).is_ok()));
         Ok(Self { texts, results })
     }
 }
@@ -63,7 +79,7 @@ pub(crate) fn write(text: String) -> io::Result<()> {
     let mut output = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
     let writer = match &mut *output {
         Some(writer) => writer,
-        none => none.insert(SessionOutput::start()?),
+        none => none.insert(SessionOutput::start(io::stdout().as_fd())?),
     };
     let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
     writer.texts.send(text.into_bytes()).map_err(|_ended| gone())?;
@@ -77,6 +93,36 @@ pub(crate) fn write(text: String) -> io::Result<()> {
     }
 }
 
+/// Writes what plugins and guests write to their standard error, at most [`MAX_ERRORS`] bytes. It does not wait for the reader.
+pub(crate) fn write_errors(bytes: &[u8]) {
+    let mut errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let ErrorOutput { output, rest, open } = &mut *errors;
+    if *rest == 0 {
+        return;
+    }
+    let shown = bytes.get(..*rest).unwrap_or(bytes);
+    *rest = rest.saturating_sub(shown.len());
+    let mut text = Out::shown_error(shown).into_owned();
+    if *rest == 0 {
+        text.extend_from_slice(DROPPED);
+    }
+    if output.is_none() {
+        *output = SessionOutput::start(io::stderr().as_fd()).ok();
+    }
+    // A failed write to standard error cannot be reported anywhere.
+    let is_sent = output.as_ref().is_some_and(|output| output.texts.send(text).is_ok());
+    *open = open.saturating_add(usize::from(is_sent));
+}
+
+/// Waits until standard error is written, if it has a reader.
+pub(crate) fn flush_errors() {
+    let mut errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let ErrorOutput { output, open, .. } = &mut *errors;
+    while let Some(output) = output.as_ref().filter(|_| *open > 0) {
+        *open = if output.results.recv_timeout(LAST_WRITE).is_ok() { open.saturating_sub(1) } else { 0 };
+    }
+}
+
 /// Returns `true` if the user interrupted the session.
 pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.get().is_some()
@@ -85,6 +131,11 @@ pub(crate) fn is_interrupted() -> bool {
 /// Lets interrupts end a session, too.
 pub(crate) fn interruptible(session: SessionInterrupt) {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(Interruptible::Session(session));
+}
+
+/// Lets the first interrupt end a session. The second one ends this program.
+pub(crate) fn interruptible_once(session: SessionInterrupt) {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(Interruptible::Once(session));
 }
 
 /// Lets the first interrupt end a program, which is not in the group of the terminal.
@@ -102,6 +153,10 @@ pub(crate) fn interrupt() -> bool {
         Interruptible::Session(session) => {
             is_sent |= session.send();
             true
+        }
+        Interruptible::Once(session) => {
+            is_sent |= session.send();
+            false
         }
         Interruptible::Group(group) => {
             is_sent |= kill_process_group(*group, Signal::TERM).is_ok();

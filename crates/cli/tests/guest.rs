@@ -12,6 +12,7 @@
 mod home;
 
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,11 @@ fn machine() -> Option<Home> {
     }
     println!("skipped: node 20 or later is not on PATH: `{}`", version.trim());
     None
+}
+
+fn which_node() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path).map(|directory| directory.join("node")).find(|file| file.is_file()).unwrap()
 }
 
 fn run(home: &Home, args: &[&str]) -> (i32, String, String) {
@@ -86,6 +92,11 @@ fn a_guest_calls_what_is_enabled() {
     for part in ["launch_started", "launch_ended", "fs-read.readFile", "files network processes"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    assert!(!text.contains("signal"), "{text}");
+    let node = which_node();
+    home.write("s.js", "return process.env.PATH");
+    let (_, out, _) = run(&home, &["guest", "run", "s.js"]);
+    assert_eq!(out, format!("\"/usr/bin:/bin:{}\"\n", node.parent().unwrap().display()));
 }
 
 #[test]
@@ -117,6 +128,12 @@ fn a_guest_has_no_other_access() {
     );
     let (code, out, error) = guest(&home, &script);
     assert_eq!((code, &*out), (0, "\"EPERM\"\n"), "{error}");
+    // Nor can it change attributes of files.
+    for change in ["chmodSync(path, 0o777)", "utimesSync(path, 1, 1)"] {
+        let script = format!(r#"{fs} const path = {:?}; fs.{change}"#, outside.to_str().unwrap());
+        let (code, _, error) = guest(&home, &script);
+        assert!(code == 1 && error.contains("EPERM"), "{error}");
+    }
     listener.set_nonblocking(true).unwrap();
     assert!(listener.accept().is_err(), "the guest has connected");
 }
@@ -292,6 +309,86 @@ fn a_factory_that_throws_is_an_error() {
     assert!(error.contains("host-module/factory") && error.contains("no key"), "{error}");
     let text = run(&home, &["ledger", "show", "--format", "json"]).1;
     assert!(text.contains("launch_ended"), "{text}");
+}
+
+#[test]
+fn a_factory_that_throws_disables_its_plugin_alone() {
+    let Some(home) = machine() else { return };
+    plugin(
+        &home,
+        "odd",
+        r#""odd""#,
+        "export function createHostFunctions() { throw new Error('no key'); }\n",
+    );
+    plugin(&home, "words", r#""words""#, WORDS);
+    let both = ["guest", "run", "s.js", "--enable", "plugins/odd", "--enable", "plugins/words"];
+    home.write("s.js", r#"return require("host:words").count("a b")"#);
+    let (code, out, error) = run(&home, &both);
+    assert_eq!((code, &*out), (0, "2\n"), "{error}");
+    assert!(error.contains("plugins/odd is not enabled") && error.contains("no key"), "{error}");
+    home.write("s.js", r#"return require("host:odd")"#);
+    let (code, _, error) = run(&home, &both);
+    assert!(code == 1 && error.contains("no such module: host:odd"), "{error}");
+}
+
+#[test]
+fn no_factory_runs_if_names_collide() {
+    let Some(home) = machine() else { return };
+    let source =
+        "export function createHostFunctions() { console.error('ran'); return { own: { f: () => 1 } }; }\n";
+    plugin(&home, "one", r#""own""#, source);
+    plugin(&home, "two", r#""own""#, source);
+    home.write("s.js", "return 1");
+    let (code, out, error) =
+        run(&home, &["guest", "run", "s.js", "--enable", "plugins/one", "--enable", "plugins/two"]);
+    assert_eq!((code, &*out), (2, ""), "{error}");
+    assert!(error.contains("host-module/collision") && !error.contains("ran"), "{error}");
+}
+
+#[test]
+fn private_directories_are_removed() {
+    let Some(home) = machine() else { return };
+    let source = r#"import { chmodSync, mkdirSync } from "node:fs";
+export const createHostFunctions = () => ({ own: { f: () => {
+  mkdirSync(process.env.HOME + "/a/b", { recursive: true });
+  chmodSync(process.env.HOME + "/a", 0); chmodSync(process.env.HOME, 0);
+} } });
+"#;
+    plugin(&home, "own", r#""own""#, source);
+    // One of a process that was killed.
+    home.write("state/homes/0123456789abcdef/x/y", "left");
+    let (code, _, error) = run(&home, &["module", "call", "plugins/own", "own.f", "[]"]);
+    assert_eq!((code, &*error), (0, ""));
+    assert_eq!(std::fs::read_dir(home.path("state/homes")).unwrap().count(), 0);
+}
+
+#[test]
+fn errors_of_a_guest_have_a_limit() {
+    let Some(home) = machine() else { return };
+    let write = |count: usize| {
+        format!(
+            "const write = (done) => process.stderr.write('e'.repeat(1 << 16), done); \
+             return (async () => {{ for (let i = 0; i < {count}; i++) await new Promise(write); return 1; }})()"
+        )
+    };
+    let (code, out, error) = guest(&home, &write(40));
+    assert_eq!((code, &*out), (0, "1\n"), "{error}");
+    assert!((1 << 20..(1 << 20) + 200).contains(&error.len()), "{}", error.len());
+    assert_eq!(error.matches("the rest is dropped").count(), 1);
+    let (code, _, error) = guest(&home, &write(8));
+    assert!(code == 0 && !error.contains("dropped"));
+}
+
+#[test]
+fn node_below_the_home_directory_runs() {
+    let Some(home) = machine() else { return };
+    let bin = home.path(".nvm/versions/node/v20/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::copy(std::fs::canonicalize(which_node()).unwrap(), bin.join("node")).unwrap();
+    home.write("s.js", "return 1");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let output = home.command(&["guest", "run", "s.js"]).env("PATH", path).output().unwrap();
+    assert_eq!(shown(&output), (0, "1\n".to_owned(), String::new()));
 }
 
 #[test]

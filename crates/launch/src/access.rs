@@ -31,6 +31,8 @@ pub enum Access<'a> {
 pub enum EnforceRule {
     /// Nothing starts. The word `end` can be missing.
     Require,
+    /// Nothing starts, also if only the word `end` is missing.
+    RequireEnd,
     /// The program starts, and the report names what is missing.
     BestEffort,
 }
@@ -59,6 +61,14 @@ pub struct GrantedAccess {
     variables: BTreeSet<String>,
     values: BTreeMap<String, String>,
     pub(crate) not_enforced: Vec<String>,
+    pub(crate) attributes: Attributes,
+}
+
+/// Whether the program can change modes and times of files, which Landlock does not limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attributes {
+    Changeable,
+    Fixed,
 }
 
 /// The variables that every program gets from the environment of the start, in addition to `LC_*`.
@@ -81,11 +91,11 @@ const LOADING_PREFIXES: [&str; 4] = ["BASH_FUNC_", "DYLD_", "GIT_", "LD_"];
 /// Files whose commands run outside of the granted access later.
 const RUN_LATER: &str = "`.claude`, `.codex`, `.cursor`, `.envrc`, `.gemini`, `.git`, `.mcp.json`, `.vscode`";
 /// What no kernel limits, for every granted access.
-const NEVER_ENFORCED: [&str; 2] = [
-    "code that the program writes or creates in memory can run",
-    "the program can change the mode and the times of other files of the user, and see their status and changes \
-     (`stat`, inotify)",
-];
+const NEVER_ENFORCED: [&str; 2] = ["code that the program writes or creates in memory can run", ATTRIBUTES];
+const ATTRIBUTES: &str = "the program can change the mode and the times of other files of the user, and see their status and \
+    changes (`stat`, inotify)";
+const STATUS: &str =
+    "the program can see the status and changes of other files of the user (`stat`, inotify)";
 /// A message can have 253 handles. Some are those of the program.
 const MOST_FILES: usize = 200;
 
@@ -119,6 +129,15 @@ impl GrantedAccess {
             variables: BTreeSet::new(),
             values: BTreeMap::new(),
             not_enforced: Vec::new(),
+            attributes: Attributes::Changeable,
+        }
+    }
+
+    /// Denies changes of modes and times of files, for a program that does not write files.
+    pub fn fix_attributes(&mut self) {
+        self.attributes = Attributes::Fixed;
+        for text in self.not_enforced.iter_mut().filter(|text| *text == ATTRIBUTES) {
+            STATUS.clone_into(text);
         }
     }
 

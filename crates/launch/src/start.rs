@@ -106,8 +106,13 @@ fn confined(
     let launcher = Launcher::start(spec, access)?;
     let env = access.environment(&spec.env);
     let report = LaunchReport::of_granted(&spec.program, &env, access, launcher.facts());
-    // Without a namespace, the program is enforced in the same way, but processes that it leaves can go on.
-    if rule == EnforceRule::Require && report.missing.iter().any(|missing| missing.word != "end") {
+    let is_refused = match rule {
+        EnforceRule::BestEffort => false,
+        // Without a namespace, the program is enforced in the same way, but processes that it leaves can go on.
+        EnforceRule::Require => report.missing.iter().any(|missing| missing.word != "end"),
+        EnforceRule::RequireEnd => !report.missing.is_empty(),
+    };
+    if is_refused {
         return Ok(LaunchCheck::Refused(LaunchRefusal { missing: report.missing }));
     }
     record(&report)?;

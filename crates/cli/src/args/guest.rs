@@ -8,8 +8,8 @@ pub(crate) enum GuestVerb {
     /// Run a script that can use only the enabled modules
     ///
     /// The script is the body of a function: `return` gives the result, which is printed as JSON. It loads a module with
-    /// `require("host:NAME")`. It runs under node without files, connections and other access. It is ended after 5 seconds
-    /// without a call, and has 256 MiB of memory.
+    /// `require("host:NAME")`. It runs under node 20.19 or later, without connections, variables and files of yours. It is
+    /// ended after 5 seconds without a call, and after 10 minutes. Each of its processes has 256 MiB of memory.
     #[command(
         after_help = "The exit code is 0 for a result, and 1 if the script threw an exception or was ended.\n\nExamples:\n  \
                       plugward guest run sum.js                                      # a script without modules\n  \

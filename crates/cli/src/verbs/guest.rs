@@ -23,6 +23,10 @@ use crate::verbs::module::{self, EnabledPlugin, NodeStart, with_modules};
 const MAX_SCRIPT: u64 = 512 << 10;
 /// The most KiB of memory of a guest.
 const MEMORY: u32 = 256 << 10;
+/// The most processes and threads of a guest. `node` has a dozen threads.
+const PROCESSES: u32 = 32;
+/// The time in which a guest exits after its result.
+const GRACE: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(verb: &GuestVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let GuestVerb::Run(GuestRunArgs { script, enable }) = verb;
@@ -33,6 +37,7 @@ pub(crate) fn run(verb: &GuestVerb, host: &Host, out: &mut Out) -> Result<u8, Fa
     let plugins = plugins(enable)?;
     let result = with_modules("guest", &plugins, host, out, |enabled, out| {
         module::report(enabled, out);
+        module::report_failed(enabled, out);
         let result = guest(script.as_str(), source, &mut enabled.modules, enabled.record)?;
         let outcome = module::outcome(&result);
         Ok((result, outcome))
@@ -70,15 +75,26 @@ fn guest(
 ) -> Result<CallResult, Failure> {
     #[expect(clippy::disallowed_methods, reason = "a guest does not have a directory that it can write")]
     let home = File::open("/dev/null")?;
-    let access = GrantedAccess::new(None, home.into()).map_err(|error| starts::launch_failure(&error))?;
-    let access =
-        StartAccess::Granted { access: Box::new(access), rule: EnforceRule::Require, workflow: None };
+    let mut access = GrantedAccess::new(None, home.into()).map_err(|error| starts::launch_failure(&error))?;
+    access.fix_attributes();
+    let mut access =
+        StartAccess::Granted { access: Box::new(access), rule: EnforceRule::RequireEnd, workflow: None };
+    let node = host::program("node")?;
+    let own = node.parent().map_or("", |directory| directory.as_str());
+    access.set_variable("PATH", &format!("/usr/bin:/bin:{own}"))?;
     let coverage = Coverage::ScriptInterpreterUncovered;
     let subject = LaunchSubject { plugin: "guest", file: name, digest: &sha256(source.as_bytes()), coverage };
-    let node = NodeStart { shim: GUEST_SHIM, directory: "/", access, memory: Some(MEMORY) };
+    let node = NodeStart {
+        node: &node,
+        shim: GUEST_SHIM,
+        directory: "/",
+        access,
+        memory: MEMORY,
+        processes: Some(PROCESSES),
+    };
     let (program, recorded, mut lines) = node.start(&subject, record)?;
     let result = GuestSession::run(source, modules, GuestLimits::usual(), &mut lines);
-    let status = program.end(Duration::ZERO);
+    let status = program.end(if result.is_ok() { GRACE } else { Duration::ZERO });
     let recorded = recorded.end(record, status.as_ref().ok().copied());
     let result = result.map_err(|fault: SessionFault| module::session_failure(&fault))?;
     status.map_err(|error| starts::launch_failure(&error))?;

@@ -307,9 +307,7 @@ impl Fetch {
 /// Returns `true` if a value contains what a guest would read as bytes. The parser has limited its depth.
 fn has_bytes_member(value: &Value) -> bool {
     match value {
-        Value::Object(members) => {
-            members.contains_key("$bytes") || members.values().any(has_bytes_member)
-        }
+        Value::Object(members) => members.contains_key("$bytes") || members.values().any(has_bytes_member),
         Value::Array(values) => values.iter().any(has_bytes_member),
         _ => false,
     }

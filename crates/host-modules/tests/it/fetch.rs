@@ -479,7 +479,10 @@ fn a_server_cannot_make_bytes() {
 #[test]
 fn data_of_a_session_is_limited_while_it_arrives() {
     let page = |size: usize| {
-        format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {size}\r\n\r\n{}", "x".repeat(size))
+        format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {size}\r\n\r\n{}",
+            "x".repeat(size)
+        )
     };
     let mut world = World::public(&["maxDataReceivedKb=2"], &[&page(1024), &page(1025)]);
     assert_eq!(world.get("https://a.example/")["status"], 200);

@@ -193,6 +193,14 @@ fn a_guest_calls_and_ends() {
     assert!(session.check_deadline(now + Duration::from_secs(8)).is_ok(), "a call starts the time again");
     let error = session.check_deadline(now + Duration::from_secs(9)).unwrap_err();
     assert_eq!(error.to_string(), "the guest did not call or end in time");
+    // Calls do not extend the total.
+    let last = now + Duration::from_secs(599);
+    let echo = br#"{"type":"call","id":3,"module":"a","function":"echo","args":[1]}"#;
+    let mut long = session.clone();
+    assert!(long.line(echo, &mut modules, &move || last).is_ok());
+    assert!(long.check_deadline(last).is_ok());
+    let error = long.check_deadline(now + Duration::from_secs(600)).unwrap_err();
+    assert_eq!(error.to_string(), "the guest did not end in time");
     let call = br#"{"type":"call","id":4,"module":"b","function":"echo","args":[]}"#;
     let GuestEvent::Send(answer) = session.line(call, &mut modules, &clock).unwrap() else { panic!() };
     let answer: Value = serde_json::from_str(&answer).unwrap();

@@ -64,6 +64,9 @@ pub(super) const DENIED_WITHOUT_NAMESPACE: [i64; 13] = [
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
 ];
+/// Calls that change the mode or the times of a file.
+pub(super) const ATTRIBUTES: [i64; 4] =
+    [libc::SYS_fchmod, libc::SYS_fchmodat, FCHMODAT2, libc::SYS_utimensat];
 /// Calls that set the mode of a file, each with the number of that argument.
 pub(super) const MODES: [(i64, u8); 4] =
     [(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
@@ -73,6 +76,8 @@ pub(super) const OPENAT: (i64, u8, u8) = (libc::SYS_openat, 2, 3);
 #[cfg(target_arch = "x86_64")]
 pub(super) mod older {
     pub(in super::super) const DENIED: &[i64] = &[libc::SYS_chown, libc::SYS_lchown];
+    pub(in super::super) const ATTRIBUTES: &[i64] =
+        &[libc::SYS_chmod, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
     pub(in super::super) const MODES: &[(i64, u8)] =
         &[(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)];
     pub(in super::super) const OPENS: &[(i64, u8, u8)] = &[(libc::SYS_open, 1, 2)];
@@ -80,6 +85,7 @@ pub(super) mod older {
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) mod older {
     pub(in super::super) const DENIED: &[i64] = &[];
+    pub(in super::super) const ATTRIBUTES: &[i64] = &[];
     pub(in super::super) const MODES: &[(i64, u8)] = &[];
     pub(in super::super) const OPENS: &[(i64, u8, u8)] = &[];
 }

@@ -11,8 +11,9 @@ use seccompiler::{
 };
 
 use super::Role;
-use super::calls::{DENIED, DENIED_WITHOUT_NAMESPACE, MODES, OPENAT, older};
+use super::calls::{ATTRIBUTES, DENIED, DENIED_WITHOUT_NAMESPACE, MODES, OPENAT, older};
 use super::start::Ports;
+use crate::access::Attributes;
 
 /// `clone3` and `openat2` have their flags in memory, which a filter cannot read.
 const CLONE3: u32 = 435;
@@ -30,10 +31,13 @@ const TYPE_MASK: u64 = 0xf;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Denies the calls for this process and its child processes.
-pub(super) fn apply(ports: &Ports, role: Role) -> io::Result<()> {
+pub(super) fn apply(ports: &Ports, attributes: Attributes, role: Role) -> io::Result<()> {
     let mut denied = [DENIED.as_slice(), older::DENIED].concat();
     if role == Role::Plain {
         denied.extend(DENIED_WITHOUT_NAMESPACE);
+    }
+    if attributes == Attributes::Fixed {
+        denied.extend(ATTRIBUTES.iter().chain(older::ATTRIBUTES));
     }
     if ports.is_empty() {
         denied.push(libc::SYS_socket);

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use super::wire::{self, Message};
-use crate::access::{GrantedAccess, Rights};
+use crate::access::{Attributes, GrantedAccess, Rights};
 use crate::spec::{LaunchSpec, Program};
 
 /// The program of a start, its streams, and the access.
@@ -22,6 +22,7 @@ pub(super) struct Start {
     pub(super) streams: [OwnedFd; 3],
     pub(super) files: Vec<(OwnedFd, Rights)>,
     pub(super) ports: Ports,
+    pub(super) attributes: Attributes,
 }
 
 /// The granted TCP ports.
@@ -39,6 +40,7 @@ const DIRECTORY: u8 = b'd';
 const FILE: u8 = b'f';
 const CONNECT: u8 = b'c';
 const LISTEN: u8 = b'l';
+const FIXED: u8 = b'm';
 
 /// The rights as texts, in the order of [`Rights`].
 const RIGHTS: [(&str, Rights); 4] =
@@ -66,6 +68,9 @@ pub(super) fn send(
     texts.extend(env.iter().map(|(name, value)| (VARIABLE, format!("{name}={value}"))));
     texts.extend(access.connect.iter().map(|port| (CONNECT, port.to_string())));
     texts.extend(access.listen.iter().map(|port| (LISTEN, port.to_string())));
+    if access.attributes == Attributes::Fixed {
+        texts.push((FIXED, String::new()));
+    }
     let files = access.files.iter().map(|(file, rights)| (file.as_fd(), *rights));
     for (file, rights) in files.chain(program.map(|file| (file, Rights::Execute))) {
         let name = RIGHTS.iter().find(|(_, known)| *known == rights).map_or("", |(name, _)| name);
@@ -97,6 +102,7 @@ impl Start {
             streams: [next()?, next()?, next()?],
             files: Vec::new(),
             ports: Ports::default(),
+            attributes: Attributes::Changeable,
         };
         let port = |text: &str| text.parse::<u16>().map_err(io::Error::other);
         for (tag, text) in texts {
@@ -114,6 +120,7 @@ impl Start {
                     start.env.push((name.to_owned(), value.to_owned()));
                 }
                 CONNECT => drop(start.ports.connect.insert(port(&text)?)),
+                FIXED => start.attributes = Attributes::Fixed,
                 LISTEN => drop(start.ports.listen.insert(port(&text)?)),
                 FILE => {
                     let rights = RIGHTS.iter().find(|(name, _)| *name == text);

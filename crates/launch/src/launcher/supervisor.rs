@@ -95,7 +95,7 @@ fn confine(start: &mut Start, role: Role) -> Vec<(u8, String)> {
         Ok(abi) => (LANDLOCK_FAULT, format!("Landlock (ABI {abi}) does not deny a file")),
         Err(error) => (LANDLOCK_FAULT, error.to_string()),
     });
-    report.push(match filter::apply(&start.ports, role) {
+    report.push(match filter::apply(&start.ports, start.attributes, role) {
         Ok(()) if filter::is_denied() => (SECCOMP, String::new()),
         Ok(()) => (SECCOMP_FAULT, "the filter does not deny a socket".to_owned()),
         Err(error) => (SECCOMP_FAULT, error.to_string()),

@@ -1,16 +1,18 @@
 //! The modules that one command enables.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use plugward_loader::capability::{HostModuleCapability, ModuleScope, PluginName, ScopeError, UseOutcome};
 use plugward_loader::escape::line;
 use plugward_loader::host_modules::{
-    ConfigError, FsReadConfig, FsWriteConfig, HostModule, Modules, RegisterError, RejectedModule, fs_read,
-    fs_write, register,
+    ConfigError, FsReadConfig, FsWriteConfig, HostModule, Modules, RegisterError, RejectedModule,
+    SessionFault, fs_read, fs_write, register,
 };
 #[cfg(feature = "net")]
 use plugward_loader::host_modules::{FetchConfig, HttpNet, fetch};
 use plugward_loader::{Record, RecordFailure};
 
-use super::plugin::{CheckedPlugin, StartedPlugin};
+use super::plugin::{CheckedPlugin, PluginStart, StartedPlugin};
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
@@ -37,7 +39,14 @@ pub(crate) struct EnabledModules<'c> {
     pub(crate) rejected: Vec<RejectedModule>,
     /// The members that are not functions.
     pub(crate) skipped: Vec<String>,
+    pub(crate) failed: Vec<FailedPlugin>,
     pub(crate) record: &'c Record,
+}
+
+/// A plugin whose factory threw, which is not enabled.
+pub(crate) struct FailedPlugin {
+    pub(crate) id: String,
+    pub(crate) fault: SessionFault,
 }
 
 /// The code of a module's functions.
@@ -84,6 +93,7 @@ pub(crate) fn with_modules<T>(
             source: ModuleSource::Plugin(Box::new(checked)),
         });
     }
+    check_names(&found)?;
     let record = &stores.record;
     let store = |failure: RecordFailure| not_recorded(&failure);
     let (mut granted, mut workflow) = (Vec::new(), None);
@@ -95,20 +105,41 @@ pub(crate) fn with_modules<T>(
         granted.push(capability);
         workflow = Some(opened);
     }
-    let (modules, rejected, skipped) = (Modules::default(), Vec::new(), Vec::new());
-    let mut enabled = EnabledModules { modules, rejected, skipped, record };
+    let mut enabled = EnabledModules {
+        modules: Modules::default(),
+        rejected: Vec::new(),
+        skipped: Vec::new(),
+        failed: Vec::new(),
+        record,
+    };
     let mut started = Vec::new();
     let done =
-        start(found, &granted, &mut enabled, &mut started, host).and_then(|()| work(&mut enabled, out));
+        start(found, &granted, &mut enabled, &mut started, host, out).and_then(|()| work(&mut enabled, out));
     // The programs end when no module of them is left.
     drop(enabled);
-    let ended = started.into_iter().map(|plugin: StartedPlugin| plugin.end(record)).fold(Ok(()), Result::and);
+    let ended =
+        started.into_iter().map(|plugin: StartedPlugin| plugin.end(record, out)).fold(Ok(()), Result::and);
     let outcome = done.as_ref().map_or(UseOutcome::Failed, |(_, outcome)| *outcome);
     if let Some(workflow) = workflow {
         record.close(workflow, outcome).map_err(store)?;
     }
     let (value, _) = done?;
     ended.map(|()| value)
+}
+
+/// Checks that no name is declared by two plugins, before code of one of them runs.
+fn check_names(found: &[FoundPlugin<'_>]) -> Result<(), Failure> {
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    for plugin in found {
+        // A plugin can repeat its own name.
+        for module in plugin.declared.iter().collect::<BTreeSet<_>>() {
+            if let Some(owner) = owners.insert(module, plugin.id) {
+                let (module, plugin) = (module.clone(), owner.to_owned());
+                return Err(unregistered(&RegisterError::Collision { module, plugin }));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Starts the plugins, and registers their modules.
@@ -118,12 +149,19 @@ fn start<'c>(
     enabled: &mut EnabledModules<'c>,
     started: &mut Vec<StartedPlugin>,
     host: &Host,
+    out: &Out,
 ) -> Result<(), Failure> {
     for (FoundPlugin { id, source, .. }, capability) in found.into_iter().zip(granted) {
         let offered = match source {
             ModuleSource::Builtin(module) => vec![module],
             ModuleSource::Plugin(checked) => {
-                let mut plugin = checked.start(host, enabled.record)?;
+                let mut plugin = match checked.start(host, enabled.record, out)? {
+                    PluginStart::Running(plugin) => *plugin,
+                    PluginStart::Failed(fault) => {
+                        enabled.failed.push(FailedPlugin { id: id.to_owned(), fault });
+                        continue;
+                    }
+                };
                 let offer = plugin.take_offer();
                 enabled.rejected.extend(offer.rejected);
                 enabled.skipped.extend(offer.skipped);

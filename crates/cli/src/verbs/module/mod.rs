@@ -1,6 +1,7 @@
 //! `plugward module`: lists and calls the modules of plugins and of this program.
 
 mod enabled;
+mod home;
 mod node;
 mod plugin;
 
@@ -19,7 +20,7 @@ use crate::json;
 use crate::out::Out;
 use crate::starts::failed;
 
-pub(crate) use enabled::{EnabledModules, EnabledPlugin, with_modules};
+pub(crate) use enabled::{EnabledModules, EnabledPlugin, FailedPlugin, with_modules};
 pub(crate) use node::NodeStart;
 
 pub(crate) fn run(verb: &ModuleVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -33,6 +34,7 @@ fn list(args: &ModuleListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure
     let plugin = EnabledPlugin::new(&args.id, &args.settings);
     let (row, exit) = with_modules("module", &[plugin], host, out, |enabled, out| {
         report(enabled, out);
+        check_enabled(enabled)?;
         let names = enabled.modules.iter().map(|(name, functions)| {
             let functions: Vec<&str> = functions.iter().map(FunctionName::as_str).collect();
             (name.to_owned(), functions.into())
@@ -65,6 +67,7 @@ fn call(args: &ModuleCallArgs, host: &Host, out: &mut Out) -> Result<u8, Failure
     let plugin = EnabledPlugin::new(&args.id, &args.settings);
     let result = with_modules("module", &[plugin], host, out, |enabled, out| {
         report(enabled, out);
+        check_enabled(enabled)?;
         let result = enabled.modules.call(module, function, &values).map_err(|refusal| refused(&refusal))?;
         let outcome = outcome(&result);
         Ok((result, outcome))
@@ -92,6 +95,19 @@ pub(crate) fn report(enabled: &EnabledModules<'_>, out: &Out) {
     for member in &enabled.skipped {
         out.report(&Diagnostic::note_of(format!("`{member}` is not a function that a guest can call")));
     }
+}
+
+/// Warns of the plugins that could not start. The others of a guest are enabled.
+pub(crate) fn report_failed(enabled: &EnabledModules<'_>, out: &Out) {
+    for FailedPlugin { id, fault } in &enabled.failed {
+        let warning = Diagnostic::warning(format!("the plugin {} is not enabled: {fault}", line(id)));
+        out.report(&warning.code(fault.code()).help(fault.help()));
+    }
+}
+
+/// Returns the failure of a plugin that could not start.
+fn check_enabled(enabled: &EnabledModules<'_>) -> Result<(), Failure> {
+    enabled.failed.first().map_or(Ok(()), |failed| Err(session_failure(&failed.fault)))
 }
 
 pub(crate) fn outcome(result: &CallResult) -> UseOutcome {

@@ -1,9 +1,7 @@
 //! A checked plugin that runs under node, from a private copy of its checked bytes.
 
-use std::fs;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
 use plugward_loader::escape::line;
 use plugward_loader::host_modules::{
     HostModule, ModuleConfig, PLUGIN_SHIM, PluginInit, PluginLimits, RejectedModule, RunningPlugin,
@@ -15,15 +13,20 @@ use plugward_loader::{
     LaunchSubject, LoadedPlugin, ModuleEntry, Record, SealedCopy, Stores, ledger_name, module_entry, sha256,
 };
 
+use super::home::PrivateHome;
 use super::node::NodeStart;
 use super::{EnabledPlugin, session_failure};
 use crate::access::{GrantList, GrantTarget, Grantee, LaunchRules, StartAccess};
+use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::starts::{self, RecordedStart};
 use crate::verbs::mcp;
+
+/// The most KiB of memory of a process of a plugin.
+const MEMORY: u32 = 1 << 20;
 
 /// A plugin that passed the check, and its settings.
 pub(super) struct CheckedPlugin {
@@ -39,7 +42,7 @@ pub(super) struct StartedPlugin {
     plugin: Option<RunningPlugin>,
     program: RunningProgram,
     recorded: RecordedStart,
-    _files: PrivateFiles,
+    files: PrivateFiles,
 }
 
 /// The modules of a started plugin, and what is not registered.
@@ -49,17 +52,23 @@ pub(super) struct ModuleOffer {
     pub(super) skipped: Vec<String>,
 }
 
+/// The result of a start.
+pub(super) enum PluginStart {
+    Running(Box<StartedPlugin>),
+    /// Its factory threw.
+    Failed(SessionFault),
+}
+
 /// The private copy of a plugin and its private directory. Dropping it removes both.
 struct PrivateFiles {
     copy: Option<SealedCopy>,
-    home: Utf8PathBuf,
+    home: PrivateHome,
 }
 
 impl Drop for PrivateFiles {
     fn drop(&mut self) {
-        // What remains has the checked bytes or is of the plugin, and no later start uses it.
+        // What remains has the checked bytes, and no later start uses it.
         let _copy = self.copy.take().map(SealedCopy::remove);
-        let _home = fs::remove_dir_all(&self.home);
     }
 }
 
@@ -94,7 +103,7 @@ impl CheckedPlugin {
     }
 
     /// Starts the plugin, and waits for its modules.
-    pub(super) fn start(&self, host: &Host, record: &Record) -> Result<StartedPlugin, Failure> {
+    pub(super) fn start(&self, host: &Host, record: &Record, out: &Out) -> Result<PluginStart, Failure> {
         let copies = host.state_dir()?.join("sealed");
         let dir = host::own_directory(&copies)?;
         let copy =
@@ -103,27 +112,40 @@ impl CheckedPlugin {
         let root = copies.join(copy.path());
         // Shared directories are next to the plugin in the copy.
         let top = copy.path().split('/').next().map(|top| copies.join(top));
-        let home =
-            host.state_dir()?.join(format!("homes/{:016x}", u128::from_le_bytes(host::random()?) >> 64));
-        let files = PrivateFiles { copy: Some(copy), home };
+        let files = PrivateFiles { copy: Some(copy), home: PrivateHome::create(host)? };
         let plugin = self.ledger_name();
         let file = &self.entry.file;
         let digest = sha256(self.loaded.bytes(file).unwrap_or_default());
         let coverage = Coverage::ScriptInterpreterUncovered;
-        let to =
-            Grantee { plugin: &plugin, home: &files.home, tree: top.as_deref(), program: None, coverage };
+        let to = Grantee {
+            plugin: &plugin,
+            home: files.home.path(),
+            tree: top.as_deref(),
+            program: None,
+            coverage,
+        };
         let access = StartAccess::open(Some(&self.granted), &to, EnforceRule::Require, host, record)?;
         let subject = LaunchSubject { plugin: &plugin, file, digest: &digest, coverage };
-        let node = NodeStart { shim: PLUGIN_SHIM, directory: root.as_str(), access, memory: None };
+        let node = NodeStart {
+            node: &host::program("node")?,
+            shim: PLUGIN_SHIM,
+            directory: root.as_str(),
+            access,
+            memory: MEMORY,
+            processes: None,
+        };
         let (program, recorded, lines) = node.start(&subject, record)?;
         let init = PluginInit { entry: format!("{root}/{file}"), config: self.config.values().clone() };
-        let mut started = StartedPlugin { plugin: None, program, recorded, _files: files };
+        let mut started = StartedPlugin { plugin: None, program, recorded, files };
         match RunningPlugin::start(&init, PluginLimits::usual(), Box::new(lines)) {
             Ok(plugin) => {
                 started.plugin = Some(plugin);
-                Ok(started)
+                Ok(PluginStart::Running(Box::new(started)))
             }
-            Err(fault) => started.end(record).and(Err(session_failure(&fault))),
+            Err(fault @ SessionFault::Factory(_)) => {
+                started.end(record, out).map(|()| PluginStart::Failed(fault))
+            }
+            Err(fault) => started.end(record, out).and(Err(session_failure(&fault))),
         }
     }
 }
@@ -142,7 +164,7 @@ impl StartedPlugin {
     }
 
     /// Ends the program, and records its end.
-    pub(super) fn end(mut self, record: &Record) -> Result<(), Failure> {
+    pub(super) fn end(mut self, record: &Record, out: &Out) -> Result<(), Failure> {
         let (ended, grace) = match self.plugin.take() {
             Some(plugin) => (plugin.end(), PluginLimits::usual().grace),
             None => (Ok::<_, SessionFault>(()), Duration::ZERO),
@@ -150,6 +172,10 @@ impl StartedPlugin {
         let grace = if ended.is_ok() { grace } else { Duration::ZERO };
         let status = self.program.end(grace);
         let recorded = self.recorded.end(record, status.as_ref().ok().copied());
+        if let Err(error) = self.files.home.remove() {
+            let text = format!("cannot remove the private directory {}: {error}", self.files.home.path());
+            out.report(&Diagnostic::warning(text));
+        }
         ended.map_err(|fault| session_failure(&fault))?;
         status.map_err(|error| starts::launch_failure(&error))?;
         recorded.map_err(|failure| starts::not_recorded(&failure))
