@@ -130,7 +130,7 @@ fn a_guest_has_no_other_access() {
     assert_eq!((code, &*out), (0, "\"EPERM\"\n"), "{error}");
     // Nor can it change attributes of files.
     for change in ["chmodSync(path, 0o777)", "utimesSync(path, 1, 1)"] {
-        let script = format!(r#"{fs} const path = {:?}; fs.{change}"#, outside.to_str().unwrap());
+        let script = format!("{fs} const path = {:?}; fs.{change}", outside.to_str().unwrap());
         let (code, _, error) = guest(&home, &script);
         assert!(code == 1 && error.contains("EPERM"), "{error}");
     }

@@ -104,7 +104,7 @@ impl GuestSession {
         (session, line.to_string())
     }
 
-    /// Gives the guest time until its next call, within the total.
+    /// Sets the time until the next call, within the total.
     fn extend(&mut self, now: Instant) {
         self.deadline = now.checked_add(self.limits.idle).into_iter().chain(self.until).min();
     }

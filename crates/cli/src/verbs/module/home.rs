@@ -86,7 +86,7 @@ fn remove(path: &Utf8Path) -> io::Result<()> {
     }
 }
 
-/// Gives the user all rights to a directory and its subdirectories. Symlinks are not followed.
+/// Adds all rights of the user to a directory and its subdirectories. Symlinks are not followed.
 fn open_up(directory: &Utf8Path) -> io::Result<()> {
     fs::set_permissions(directory, Permissions::from_mode(0o700))?;
     for entry in directory.read_dir_utf8()? {
