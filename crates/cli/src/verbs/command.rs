@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use self::printer::{Printer, field};
 use self::ready::PluginStart;
+pub(crate) use self::ready::agree;
 use crate::args::{CommandDescribeArgs, CommandRunArgs, CommandVerb, ListFormat};
 use crate::command_host::CommandSetup;
 use crate::failure::Failure;
