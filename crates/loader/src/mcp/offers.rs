@@ -1,6 +1,7 @@
 //! The texts of offers, for reviews and diffs. They are never a grant.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::time::Duration;
 
 use cap_std::fs::Dir;
@@ -90,6 +91,9 @@ pub enum OfferStoreError {
     /// The file cannot be accessed.
     #[error("the stored offers: {0}")]
     State(#[from] StateError),
+    /// The directory cannot be read.
+    #[error("the directory of the stored offers cannot be read: {0}")]
+    Directory(#[source] io::Error),
     /// The file is damaged.
     #[error("the stored offers in {file} are damaged: {fault}")]
     Damaged {
@@ -140,8 +144,8 @@ impl OfferStore {
     pub fn servers(dir: &Dir, owner: Owner) -> Result<Vec<OfferServer>, OfferStoreError> {
         let damaged = |file: &str, fault: String| OfferStoreError::Damaged { file: file.to_owned(), fault };
         let mut servers = Vec::new();
-        for entry in dir.entries().map_err(|error| damaged("the directory", error.to_string()))? {
-            let name = entry.map_err(|error| damaged("the directory", error.to_string()))?.file_name();
+        for entry in dir.entries().map_err(OfferStoreError::Directory)? {
+            let name = entry.map_err(OfferStoreError::Directory)?.file_name();
             let Some(name) = name.to_str().filter(|name| name.strip_suffix(".json").is_some()) else {
                 continue;
             };
