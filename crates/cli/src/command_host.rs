@@ -8,6 +8,7 @@ use plugward_loader::registry::{
 };
 use plugward_loader::{Digest, Stores, ambient_authority};
 
+use crate::access::LaunchRules;
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -26,6 +27,7 @@ pub(crate) struct CommandSetup {
     url: Option<SourceUrl>,
     targets: Vec<String>,
     pub(crate) path: SearchPath,
+    pub(crate) launch: LaunchRules,
 }
 
 impl CommandSetup {
@@ -56,6 +58,7 @@ impl CommandSetup {
             url: url.transpose().map_err(|error| failure(&error))?,
             prefix: policy.command_prefix(),
             stores,
+            launch: LaunchRules::new(settings, &policy),
             policy,
             targets: host_targets(),
             path: SearchPath::new(host::search_path(), ambient_authority()),

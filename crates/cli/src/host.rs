@@ -15,7 +15,7 @@ use plugward_loader::scanner::Date;
 use plugward_loader::state_file::Owner;
 use plugward_loader::{Dir, PlacePath, PluginKey, RepositorySettings, Root, RootSearch};
 
-use crate::args::Global;
+use crate::args::{EnforceArg, Global};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 
@@ -108,6 +108,15 @@ impl Host {
     /// Returns the same environment without a user who can be asked.
     pub(crate) fn without_questions(&self) -> Self {
         Self { interactive: false, ..self.clone() }
+    }
+
+    /// Adds the rule of `--enforce` to the settings of the command line, which the managed file can fix.
+    pub(crate) fn enforce(&mut self, rule: Option<EnforceArg>) {
+        let word = rule.map(|rule| match rule {
+            EnforceArg::Require => "require",
+            EnforceArg::BestEffort => "best-effort",
+        });
+        self.cfg.extend(word.map(|word| format!("launch.enforce={word}")));
     }
 
     /// Returns the settings of the command line, in their order.
@@ -399,6 +408,15 @@ pub(crate) fn open(dir: &Utf8Path) -> Result<Jail, Failure> {
     })
 }
 
+/// Opens a file or directory to lend it to a program.
+pub(crate) fn handle(path: &Utf8Path) -> Result<std::fs::File, Failure> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a private copy, an interpreter, or a program that the user named"
+    )]
+    std::fs::File::open(path).map_err(|error| unreachable(path, &error))
+}
+
 /// Returns the absolute path of an existing file or directory, with all symlinks resolved.
 pub(crate) fn real_path(dir: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     #[expect(clippy::disallowed_methods, reason = "names the directory; nothing is opened by this path")]
@@ -461,22 +479,26 @@ pub(crate) fn program(name: &str) -> Result<Utf8PathBuf, Failure> {
     let own = std::env::current_exe().ok().and_then(|path| std::fs::canonicalize(path).ok());
     let directories = search_path().into_iter().filter(|dir| dir.starts_with('/'));
     let found = directories.map(|dir| Utf8PathBuf::from(dir).join(name)).find(|file| {
-        #[cfg(unix)]
-        let is_executable = {
-            use std::os::unix::fs::PermissionsExt as _;
-            std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        };
-        #[cfg(not(unix))]
-        let is_executable = file.is_file();
         // An alias or symlink with the host's name would start this program again, without end.
         #[expect(clippy::disallowed_methods, reason = "compares names; nothing is opened by them")]
         let real = std::fs::canonicalize(file).ok();
-        is_executable && (real.is_none() || real != own)
+        is_executable(file) && (real.is_none() || real != own)
     });
     found.ok_or_else(|| {
         Failure::usage(format!("{name} is not on PATH"))
             .help(format!("install {name}, or add its directory to PATH"))
     })
+}
+
+/// Returns `true` for a file with an execute bit.
+pub(crate) fn is_executable(file: &Utf8Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    file.is_file()
 }
 
 /// Returns the directories of `PATH`. Those that are not UTF-8 are left out.

@@ -5,6 +5,7 @@
     reason = "columns, counts and offsets of texts in memory cannot overflow"
 )]
 
+mod access;
 mod advice;
 mod args;
 mod command_host;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         if matches!(cli.verb, Verb::Suppress(_) | Verb::Unsuppress(_)) {
             host.policy_use = PolicyUse::Write;
         }
+        host.enforce(cli.verb.enforce());
         let outcome = run(&cli.verb, &host, &mut out);
         // A run can read the settings several times. Their warnings are collected, so that each is printed once.
         for warning in host.warnings.take() {
@@ -167,6 +169,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Gate { verb } => verbs::gate::run(verb, host, out),
         Verb::Command { verb } => verbs::command::run(verb, host, out),
         Verb::Mcp { verb } => verbs::mcp::run(verb, host, out),
+        Verb::Launch(args) => verbs::launch::run(args, host, out),
         Verb::Module { verb } => verbs::module::run(verb, host, out),
         Verb::Which(args) => verbs::which::run(args, host, out),
         Verb::Install(args) => verbs::install::install(args, host, out),
@@ -176,6 +179,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Registry { verb } => verbs::registry::run(verb, host, out),
         Verb::Digest(args) => verbs::digest::run(args, host, out),
         Verb::Session(args) => verbs::session::run(args, host, out),
+        Verb::Doctor(args) => verbs::doctor::run(args, out),
         Verb::Config { verb } => verbs::config::run(verb, host, out),
         Verb::Codes(args) => verbs::codes::run(args, out),
         Verb::Completions { shell } => verbs::completions::run(*shell, out),

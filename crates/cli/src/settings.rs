@@ -3,9 +3,12 @@
 //! `policy` merges them. This module reads the texts and turns the values into the types of the loader. An unknown key is
 //! an error with its place, so that a mistyped setting is not silently ignored.
 
+mod launch;
+
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::capability::Budgets;
 use plugward_loader::hook_events::RawOutput;
 use plugward_loader::installs::HostTable;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
@@ -19,6 +22,7 @@ use plugward_loader::{
     ApprovalRule, Digest, HostSuppression, ParseError, Part, PluginKey, ScanAsk, SignerRow, Trust, Verifiers,
 };
 
+use crate::access::LaunchGrant;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse, Warnings};
@@ -55,6 +59,10 @@ pub(crate) struct Settings {
     pub(crate) raw: RawOutput,
     /// Hooks of plugins that see raw output all the same.
     pub(crate) raw_grants: Vec<RawGrant>,
+    /// What programs of plugins can use.
+    pub(crate) launch_grants: Vec<LaunchGrant>,
+    /// The limits for capabilities in each workflow.
+    pub(crate) budgets: Budgets,
     /// The layers, to which the loader adds those of a plugin's repositories.
     pub(crate) layers: Vec<Arc<SettingsLayer>>,
     /// Rules files to add to the built-in rules.
@@ -104,6 +112,8 @@ impl Settings {
             tree: values.tree,
             raw: policy.raw_output(),
             raw_grants: raw_grants(&policy, &read)?,
+            launch_grants: launch::grants(&policy, &read)?,
+            budgets: launch::budgets(&policy, &read)?,
             layers: read.layers,
             rules,
             warnings: host.warnings.clone(),
@@ -210,11 +220,14 @@ impl UserLayers {
 
 /// Returns a fault with its source line.
 pub(crate) fn diagnostic(fault: &SettingsFault, path: Option<&Utf8Path>) -> Diagnostic {
-    let SettingsFault { message, help, origin: ValueOrigin { file, line, column }, source, .. } = fault;
+    Diagnostic::error(&fault.message).code("policy/settings").at(location(fault, path)).help(&fault.help)
+}
+
+fn location(fault: &SettingsFault, path: Option<&Utf8Path>) -> Location {
+    let SettingsFault { origin: ValueOrigin { file, line, column }, source, .. } = fault;
     let caret = usize::try_from(*column).unwrap_or(usize::MAX).saturating_sub(1);
     let location = Location::path(path.map_or(file.as_str(), Utf8Path::as_str)).at(*line, *column);
-    let location = location.source(&source.replace('\t', " "), caret..caret.saturating_add(1), "");
-    Diagnostic::error(message).code("policy/settings").at(location).help(help)
+    location.source(&source.replace('\t', " "), caret..caret.saturating_add(1), "")
 }
 
 /// Turns a failure to read the settings into one of the stores if the config directory cannot be opened: the pins and

@@ -3,21 +3,35 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
+use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use plugward_loader::capability::UseOutcome;
 use plugward_loader::launch::{
-    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchSpec, RunningProgram,
+    self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchRefusal, LaunchReport,
+    LaunchSpec, RunningProgram,
 };
-use plugward_loader::manifest::Coverage;
-use plugward_loader::{Digest, Record, RecordFailure, SessionError, SessionInterrupt};
+use plugward_loader::{LaunchLog, LaunchSubject, Record, RecordFailure, SessionError, SessionInterrupt};
 
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::access::StartAccess;
+use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host;
+use crate::out::Out;
 
-/// The running session, which an interrupt ends. Without one, an interrupt ends the program.
-static SESSION: Mutex<Option<SessionInterrupt>> = Mutex::new(None);
+/// What an interrupt ends. Without it, an interrupt ends this program.
+static RUNNING: Mutex<Interruptible> = Mutex::new(Interruptible::None);
+
+enum Interruptible {
+    None,
+    Session(SessionInterrupt),
+    /// The process group of a program, which gets one TERM.
+    Group(Pid),
+}
 
 /// When the session was interrupted.
 static INTERRUPTED: OnceLock<Instant> = OnceLock::new();
@@ -71,14 +85,29 @@ pub(crate) fn is_interrupted() -> bool {
 
 /// Lets interrupts end a session.
 pub(crate) fn interruptible(session: SessionInterrupt) {
-    *SESSION.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+    *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Interruptible::Session(session);
 }
 
-/// Interrupts the running session, and returns `false` if there is none.
+/// Lets the first interrupt end a program, which is not in the group of the terminal.
+pub(crate) fn interruptible_program(running: &RunningProgram) {
+    if let Some(group) = i32::try_from(running.id()).ok().and_then(Pid::from_raw) {
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Interruptible::Group(group);
+    }
+}
+
+/// Interrupts what is running, and returns `false` if there is nothing.
 pub(crate) fn interrupt() -> bool {
     INTERRUPTED.get_or_init(host::moment);
-    let session = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
-    session.as_ref().is_some_and(SessionInterrupt::send)
+    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*running {
+        Interruptible::None => false,
+        Interruptible::Session(session) => session.send(),
+        Interruptible::Group(group) => {
+            let is_sent = kill_process_group(*group, Signal::TERM).is_ok();
+            *running = Interruptible::None;
+            is_sent
+        }
+    }
 }
 
 /// Returns the working directory of a program.
@@ -89,37 +118,109 @@ pub(crate) fn directory() -> Result<String, Failure> {
     Ok(directory.as_str().to_owned())
 }
 
-/// What the ledger records about a start, besides its form.
-pub(crate) struct StartSubject<'a> {
-    pub(crate) plugin: &'a str,
-    pub(crate) file: &'a str,
-    pub(crate) digest: &'a Digest,
-    pub(crate) coverage: Coverage,
+/// The record of a running program.
+pub(crate) struct RecordedStart {
+    log: LaunchLog,
+    number: u64,
+    access: StartAccess,
 }
 
-/// Starts a program. Returns it with the number of its record.
+impl RecordedStart {
+    /// Records the end of the program, and ends its capabilities.
+    pub(crate) fn end(self, record: &Record, end: Option<ExitStatus>) -> Result<(), RecordFailure> {
+        self.log.ended(self.number, end)?;
+        self.access.close(record, UseOutcome::Ok)
+    }
+}
+
+/// Starts a program.
 pub(crate) fn start(
     spec: &LaunchSpec<'_>,
-    subject: &StartSubject<'_>,
+    subject: &LaunchSubject<'_>,
+    access: StartAccess,
     record: &Record,
-) -> Result<(RunningProgram, u64), Failure> {
-    let StartSubject { plugin, file, digest, coverage } = *subject;
+) -> Result<(RunningProgram, RecordedStart), Failure> {
+    let log = record.launches().map_err(|failure| not_recorded(&failure))?;
+    let (granted, rule) = access.parts();
+    match begin(spec, subject, granted, rule, &log) {
+        Ok((running, number)) => Ok((running, RecordedStart { log, number, access })),
+        Err(error) => {
+            access.close(record, UseOutcome::Failed).map_err(|failure| not_recorded(&failure))?;
+            Err(error.into())
+        }
+    }
+}
+
+/// Starts a program, and returns the number of its record.
+pub(crate) fn begin(
+    spec: &LaunchSpec<'_>,
+    subject: &LaunchSubject<'_>,
+    access: Access<'_>,
+    rule: EnforceRule,
+    log: &LaunchLog,
+) -> Result<(RunningProgram, u64), StartError> {
     let mut recorded = None;
-    let started = launch::launch(spec, Access::User, EnforceRule::Require, &mut |report| {
-        let result = record.launch_started(plugin, file, digest, report, coverage);
+    let started = launch::launch(spec, access, rule, &mut |report| {
+        let result = log.started(subject, report);
         let outcome = result.as_ref().map(drop).map_err(|failure| io::Error::other(failure.clone()));
         recorded = Some(result);
         outcome
     });
     match (started, recorded) {
         (Ok(LaunchCheck::Running(running)), Some(Ok(number))) => Ok((running, number)),
-        (_, Some(Err(failure))) => Err(not_recorded(&failure)),
+        (Ok(LaunchCheck::Refused(refusal)), _) => Err(StartError::NotEnforced(refusal)),
+        (_, Some(Err(failure))) => Err(StartError::NotRecorded(failure)),
         (Err(error), Some(Ok(number))) => {
-            record.launch_ended(number, None).map_err(|failure| not_recorded(&failure))?;
-            Err(launch_failure(&error))
+            log.ended(number, None).map_err(StartError::NotRecorded)?;
+            Err(StartError::Launch(error))
         }
-        (Err(error), None) => Err(launch_failure(&error)),
-        (Ok(_killed), _) => Err(Failure::internal("a start without a record")),
+        (Err(error), None) => Err(StartError::Launch(error)),
+        (Ok(_killed), None) => Err(StartError::NoRecord),
+    }
+}
+
+/// The reason why a program did not start.
+#[derive(Debug)]
+pub(crate) enum StartError {
+    Launch(LaunchError),
+    NotEnforced(LaunchRefusal),
+    NotRecorded(RecordFailure),
+    /// A defect: the program ran without a record, and was ended.
+    NoRecord,
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Launch(error) => launch_failure(&error),
+            StartError::NotEnforced(refusal) => not_enforced(&refusal),
+            StartError::NotRecorded(failure) => not_recorded(&failure),
+            StartError::NoRecord => Self::internal("a start without a record"),
+        }
+    }
+}
+
+/// Returns the failure for a start that this system would not limit as the user wants.
+fn not_enforced(refusal: &LaunchRefusal) -> Failure {
+    let words: Vec<&str> = refusal.missing.iter().map(|missing| missing.word).collect();
+    let failure = Failure::exiting(5, format!("this system does not enforce: {}", words.join(", ")));
+    let failure = failure.code(refusal.code()).help(refusal.help());
+    refusal.missing.iter().fold(failure, |failure, missing| failure.note(missing.word, &missing.why))
+}
+
+/// Prints what a started program can do that the user may not expect.
+pub(crate) fn announce(report: &LaunchReport, name: &str, out: &Out) {
+    if report.access == "user" {
+        out.say(&format!("note: {name} runs with your access to files, connections and processes"));
+    } else if !report.missing.is_empty() {
+        let words: Vec<&str> = report.missing.iter().map(|missing| missing.word).collect();
+        let warning = format!("this system does not enforce all limits of {name}: {}", words.join(", "));
+        let warning = Diagnostic::warning(warning).code("launch/enforcement");
+        out.report(
+            &report.missing.iter().fold(warning, |all, missing| {
+                all.note(missing.word, missing.why.as_str()).help(missing.help)
+            }),
+        );
     }
 }
 

@@ -1,13 +1,13 @@
 //! Opens the stores of this machine for one verb: pins, approvals, revocations, the ledger and scan records.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, WorkflowId};
+use plugward_loader::capability::{RawWithNetwork, WorkflowId};
 use plugward_loader::ledger::{LedgerFiles, LedgerId};
 use plugward_loader::pinstore::{Baselines, Pins, RevocationLists};
 use plugward_loader::{
     ApprovalStore, AuditRecords, CheckMode, DecisionError, Dir, PinStore, PluginKey, Record, RecordFailure,
     RecordOptions, RecordedDenials, RevocationStore, ScanPack, ScanRecords, Stores, Trust, record_start_over,
-    record_stored,
+    record_stored, sha256,
 };
 
 use crate::diagnostic::Diagnostic;
@@ -309,6 +309,15 @@ fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
     store
 }
 
+/// Creates the directory that a program can write, and returns its real path. A key is a path and cannot be the name of a
+/// file, so the directory is named for its digest.
+pub(crate) fn plugin_data(host: &Host, name: &str) -> Result<Utf8PathBuf, Failure> {
+    let digest = sha256(name.as_bytes()).to_string();
+    let path = host.state_dir()?.join("plugin-data").join(digest.replace(':', "-"));
+    host::own_directory(&path)?;
+    host::real_path(&path)
+}
+
 /// Opens the ledger. If that fails, the record is a failed one: nothing loads, and the report has the reason.
 pub(crate) fn record(host: &Host, workflow: Option<&str>) -> Result<Record, Failure> {
     let workflow = match workflow {
@@ -340,7 +349,7 @@ fn open(host: &Host, workflow: Option<WorkflowId>) -> Result<Record, Failure> {
             new_id: LedgerId::from_bytes(random),
             clock: Box::new(clock),
             workflow,
-            budgets: Budgets::otherwise(BudgetLimit::NONE),
+            budgets: Settings::read(host)?.budgets,
             raw_with_network: RawWithNetwork::Refuse,
         },
     ))

@@ -567,3 +567,57 @@ fn each_start_and_its_end_are_in_the_ledger() {
     machine.runs(7, &["hello"]);
     assert_eq!(machine.starts(), starts);
 }
+
+/// A plugin without an entry has the access of the user. An entry, flags and `launch.access` limit it.
+#[test]
+#[cfg(target_os = "linux")]
+fn grants_limit_a_command_plugin() {
+    let read =
+        "import os\nfor line in sys.stdin:\n    if json.loads(line)['type'] == 'init':\n        break\n";
+    let tell = "\nprint(json.dumps({'type': 'print', 'text': text + ' ' + str(os.environ.get('TOKEN'))}), flush=True)\n\
+                print(json.dumps({'type': 'exit', 'code': 0}), flush=True)\n";
+    let machine = Machine::python("");
+    machine.0.write("notes/a.txt", "notes");
+    let file = machine.0.path("notes/a.txt");
+    let open = format!(
+        "try:\n    text = open('{}').read()\nexcept OSError as error:\n    text = type(error).__name__",
+        file.display()
+    );
+    let ready = "print(json.dumps({'type': 'ready'}), flush=True)\n";
+    machine.executable(&format!("#!/usr/bin/env python3\nimport json, sys\n{read}{ready}{open}{tell}"));
+    if code(&machine.run(&["doctor", "--require"])) != 0 {
+        assert!(std::env::var_os("PLUGWARD_PEERS").is_none_or(|value| value != "require"));
+        return;
+    }
+    let runs = |flags: &[&str]| {
+        let args = [&["command", "run"], flags, &["hello", "--read"]].concat();
+        let mut command = machine.command(&args);
+        let output = command.env("CI", "1").env("TOKEN", "t").env("PLUGWARD_CFG", RUN).output().unwrap();
+        (
+            code(&output),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (exit, out, err) = runs(&[]);
+    assert_eq!((exit, out.as_str()), (0, "notes t"), "{err}");
+    assert!(err.contains("runs with your access"), "{err}");
+    let (exit, out, err) = runs(&["--cfg", "launch.access=none"]);
+    assert_eq!((exit, out.as_str()), (0, "PermissionError None"), "{err}");
+    assert!(!err.contains("runs with your access"), "{err}");
+    let (exit, out, err) = runs(&["--read", "notes", "--env", "TOKEN"]);
+    assert_eq!((exit, out.as_str()), (0, "notes t"), "{err}");
+    let entry = format!(
+        "[[launch.grants]]\nplugin = \"hello\"\nread = [\"{}\"]\n",
+        machine.0.path("notes").display()
+    );
+    machine.0.write("config/config.toml", &entry);
+    let (exit, out, err) = runs(&[]);
+    assert_eq!((exit, out.as_str()), (0, "notes None"), "{err}");
+    let (exit, out, err) = runs(&["--env", "TOKEN"]);
+    assert_eq!((exit, out.as_str()), (0, "PermissionError t"), "{err}");
+    let kinds: Vec<_> =
+        machine.ledger().into_iter().filter(|row| row["type"] == "capability_minted").collect();
+    assert_eq!(kinds.len(), 4);
+    assert_eq!(kinds[0]["plugin"], "jp:hello");
+}

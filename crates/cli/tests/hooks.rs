@@ -1338,3 +1338,64 @@ fn an_empty_payload_gets_an_example_that_works() {
         assert_eq!(code(&output), 0, "{event}: {}", said(&output));
     }
 }
+
+/// A hook of a plugin with an entry has what is granted. Without one it has the access of the user, as before.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_hook_has_the_access_of_its_plugin() {
+    let home = Home::new();
+    if code(&home.run(&["doctor", "--require"])) != 0 {
+        assert!(std::env::var_os("PLUGWARD_PEERS").is_none_or(|value| value != "require"));
+        return;
+    }
+    // It formats a file of the project, stores its state, and tries to read a file of the user.
+    let script = "cd \"$CLAUDE_PROJECT_DIR\" && printf formatted > code.txt\nprintf x > \"$CLAUDE_PLUGIN_DATA/state\"\n\
+                  cat \"$CLAUDE_PROJECT_DIR/../notes/file\" > \"$CLAUDE_PLUGIN_DATA/found\" 2>/dev/null\ncd / && exit 2\n";
+    plugin(&home, "project/plugins/format", &runs_script("PreToolUse"), script);
+    home.write("notes/file", "notes");
+    home.write("project/code.txt", "raw");
+    let run = |flags: &[&str]| {
+        home.write("project/code.txt", "raw");
+        let args = [&["hook", "fire", "PreToolUse", "--in", "plugins"], flags].concat();
+        let mut command = plugward(&home, &args);
+        command.current_dir(home.path("project"));
+        let output = with_input(command, CALL);
+        let data = home.path("state/plugin-data");
+        let data = std::fs::read_dir(data).unwrap().next().unwrap().unwrap().path();
+        let text = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(text(data.join("state")), "x", "{}", said(&output));
+        (code(&output), text(home.path("project/code.txt")), text(data.join("found")), said(&output))
+    };
+    let shown = |ran: (i32, String, String, String)| (ran.0, ran.1, ran.2);
+    let expected = |exit, code: &str, found: &str| (exit, code.to_owned(), found.to_owned());
+    assert_eq!(shown(run(&[])), expected(5, "formatted", "notes"));
+    assert_eq!(shown(run(&["--cfg", "launch.access=none"])), expected(5, "raw", ""));
+    let key = format!("path:{}", home.path("project/plugins/format").canonicalize().unwrap().display());
+    let project = home.path("project");
+    let entry = format!("[[launch.grants]]\nplugin = \"{key}\"\nwrite = [\"{}\"]\n", project.display());
+    home.write("config/config.toml", &entry);
+    assert_eq!(shown(run(&[])), expected(5, "formatted", ""));
+    let types: Vec<String> = ledger(&home).into_iter().map(|(name, _)| name).collect();
+    let at = |name: &str| types.iter().rposition(|row| row == name).unwrap();
+    assert!(at("capability_minted") < at("launch_started") && at("launch_started") < at("launch_ended"));
+    assert_eq!(types.iter().filter(|row| *row == "launch_ended").count(), 3);
+    // A grant that is not possible is named, and the hook does not run.
+    home.write("config/config.toml", &entry.replace("project\"", "gone\""));
+    let (exit, code, _, text) = run(&[]);
+    assert_eq!((exit, code.as_str()), (2, "raw"), "{text}");
+    assert!(text.contains("error[launch/spec]: cannot grant") && text.contains("config.toml:3:10"), "{text}");
+    assert_eq!(std::fs::read_dir(home.path("state/sealed")).unwrap().count(), 0);
+}
+
+/// A command of a plugin whose start cannot be recorded does not run.
+#[test]
+fn a_start_that_is_not_recorded_does_not_happen() {
+    let home = Home::new();
+    plugin(&home, "plugins/p", &runs_script("PreToolUse"), "echo x > \"$CLAUDE_PROJECT_DIR/ran\"\n");
+    let (exit, _) = fire(&home, &["PreToolUse", "--in", "plugins"], CALL);
+    assert_eq!((exit, home.path("ran").exists()), (0, true));
+    std::fs::remove_file(home.path("ran")).unwrap();
+    std::fs::write(home.path("state/ledger.jsonl"), "broken\n").unwrap();
+    let (exit, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins"], CALL);
+    assert_eq!((exit, home.path("ran").exists()), (7, false), "{text}");
+}

@@ -873,3 +873,69 @@ fn real_servers_pass_twice() {
         assert_eq!([first, with_more], expected, "{name}");
     }
 }
+
+/// The entry of a wrapped server limits its exact command. Another command under its name does not start.
+#[test]
+#[cfg(target_os = "linux")]
+fn grants_limit_the_command_of_their_entry() {
+    let machine = Machine::new();
+    if code(&machine.0.run(&["doctor", "--require"])) != 0 {
+        assert!(std::env::var_os("PLUGWARD_PEERS").is_none_or(|value| value != "require"));
+        return;
+    }
+    let at = |name: &str| machine.0.path(name).to_str().unwrap().to_owned();
+    machine.0.write(
+        "code/server.py",
+        &SERVER.replace("method = message.get(\"method\")", "method = message.get(\"method\"); try_read()"),
+    );
+    let server = std::fs::read_to_string(at("code/server.py")).unwrap();
+    let try_read = format!(
+        "import os\ndef try_read():\n    try:\n        text = open('{}').read()\n    except OSError as error:\n        \
+         text = type(error).__name__\n    open(sys.argv[1] + '/read', 'w').write(text + ' ' + os.getcwd())\n",
+        at("secret/key")
+    );
+    machine.0.write(
+        "code/server.py",
+        &server.replace("import json, sys\n", &format!("import json, sys\n{try_read}")),
+    );
+    machine.0.write("secret/key", "key");
+    let (code_path, place) = (at("code/server.py"), at("place"));
+    let start = |name: &str, place: &str| {
+        let args = ["mcp", "run", "--name", name, "--", "python3", &code_path, place];
+        machine.piped(&args, &host_lines(&json!({})))
+    };
+    let read = || std::fs::read_to_string(machine.0.path("place/read")).unwrap();
+    let output = start("fs", &place);
+    assert_eq!(code(&output), 0, "{}", shown(&output).1);
+    assert_eq!(read(), format!("key {}", machine.0.temp.path().canonicalize().unwrap().display()));
+    let entry = format!(
+        "[[launch.grants]]\nplugin = \"fs\"\ncommand = [\"python3\", \"{code_path}\", \"{place}\"]\n\
+         read = [\"{}\"]\nwrite = [\"{place}\"]\n",
+        at("code")
+    );
+    machine.0.write("config/config.toml", &entry);
+    let output = start("fs", &place);
+    assert_eq!(code(&output), 0, "{}", shown(&output).1);
+    // It starts in its private directory, not in that of the host.
+    assert!(read().starts_with("PermissionError ") && read().contains("/plugin-data/"), "{}", read());
+    assert!(!shown(&output).1.contains("runs with your access"), "{}", shown(&output).1);
+    machine.0.write("config/config.toml", &format!("{entry}directory = \"{place}\"\n"));
+    assert_eq!(code(&start("fs", &place)), 0);
+    assert!(read().ends_with("/place"), "{}", read());
+    // A review starts it with the same grants.
+    let (exit, _) = machine.tools(&[]);
+    assert_eq!((exit, read().starts_with("PermissionError ")), (0, true));
+    std::fs::remove_file(machine.0.path("place/read")).unwrap();
+    let other = at("secret");
+    let output = start("fs", &other);
+    let text = shown(&output).1;
+    assert_eq!(code(&output), 2, "{text}");
+    assert!(
+        text.contains("the grants of `fs` are for another command") && text.contains("config.toml:2:10"),
+        "{text}"
+    );
+    assert!(!machine.0.path("place/read").exists() && !machine.0.path("secret/read").exists());
+    // A server with another name has no entry.
+    assert_eq!(code(&start("other", &place)), 0);
+    assert!(read().starts_with("key "), "{}", read());
+}

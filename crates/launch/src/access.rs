@@ -178,7 +178,7 @@ impl GrantedAccess {
     /// `launch/spec` for a variable that makes programs load code.
     pub fn variables(&mut self, grant: &EnvReadCapability) -> Result<(), LaunchError> {
         for name in grant.scope().names() {
-            check_not_loading(name)?;
+            check_grantable_variable(name)?;
             self.variables.insert(name.to_owned());
         }
         Ok(())
@@ -190,7 +190,7 @@ impl GrantedAccess {
     /// `launch/spec` for a variable that makes programs load code, a name that is not valid, or a NUL byte.
     pub fn set_variable(&mut self, name: &str, value: &str) -> Result<(), LaunchError> {
         check_variable(name, value)?;
-        check_not_loading(name)?;
+        check_grantable_variable(name)?;
         self.values.insert(name.to_owned(), value.to_owned());
         Ok(())
     }
@@ -251,7 +251,11 @@ impl GrantedAccess {
     }
 }
 
-fn check_not_loading(name: &str) -> Result<(), LaunchError> {
+/// Checks that a variable can be granted.
+///
+/// # Errors
+/// `launch/spec` for a variable that makes programs load code.
+pub fn check_grantable_variable(name: &str) -> Result<(), LaunchError> {
     if LOADING.split(' ').any(|known| known == name)
         || LOADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     {

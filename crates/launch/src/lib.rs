@@ -23,13 +23,13 @@ mod sealed;
 mod spec;
 mod start;
 
-pub use access::{Access, EnforceRule, GrantedAccess};
+pub use access::{Access, EnforceRule, GrantedAccess, check_grantable_variable};
 pub use codes::CODES;
 pub use copy::{CopyCheck, copy_program};
 pub use enforcement::MissingWord;
 pub use error::{LaunchError, LaunchErrorKind};
 pub use launcher::run_if_launcher;
-pub use probe::{ProbeResult, ProbeRow, probe};
+pub use probe::{ProbeResult, ProbeRow, SystemProbe, probe};
 pub use report::LaunchReport;
 pub use running::{ProgramLife, RunningProgram};
 pub use sealed::{SealCheck, SealedProgram};

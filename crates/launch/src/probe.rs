@@ -1,5 +1,8 @@
 //! What this system can enforce, tried in a child process.
 
+use crate::access::GrantedAccess;
+use crate::enforcement::MissingWord;
+
 /// The result of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every report shows each result")]
@@ -28,15 +31,31 @@ pub struct ProbeRow {
     pub help: &'static str,
 }
 
+/// What this system can enforce.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SystemProbe {
+    /// The mechanisms.
+    pub rows: Vec<ProbeRow>,
+    /// The words that are enforced for a program without granted ports.
+    pub held: Vec<&'static str>,
+    /// The words that are not enforced.
+    pub missing: Vec<MissingWord>,
+}
+
 /// Tries each mechanism and looks at the result. Confinement is tried by the launcher, which starts no program.
 ///
 /// The host calls [`run_if_launcher`](crate::run_if_launcher) first in `main`.
 #[must_use]
-pub fn probe() -> Vec<ProbeRow> {
+pub fn probe() -> SystemProbe {
     #[cfg(target_os = "linux")]
-    return system::probe();
+    let (facts, rows) = system::probe();
     #[cfg(not(target_os = "linux"))]
-    return Vec::new();
+    let (facts, rows) = (crate::enforcement::Facts::nothing("only Linux can enforce grants"), Vec::new());
+    let (words, missing) = facts.words(&GrantedAccess::base());
+    // Programs that cannot run from memory are copied.
+    let held = core::iter::once("bytes").chain(words).collect();
+    SystemProbe { rows, held, missing }
 }
 
 #[cfg(target_os = "linux")]
@@ -54,18 +73,19 @@ mod system {
     const SEALED_HELP: &str = "set `vm.memfd_noexec` below 2; until then, programs are copied";
     const OPENAT2_HELP: &str = "use Linux 5.6 or later, and a container profile that allows `openat2`";
 
-    pub(super) fn probe() -> Vec<ProbeRow> {
+    pub(super) fn probe() -> (Facts, Vec<ProbeRow>) {
         let facts = facts();
         let fault = |fault: &Option<String>| fault.clone().map_or(Ok(()), Err);
         let openat2 = rustix::fs::openat2(CWD, "/", OFlags::PATH, Mode::empty(), ResolveFlags::NO_SYMLINKS);
-        vec![
+        let rows = vec![
             landlock(&facts),
             row("capabilities", fault(&facts.capabilities_fault), &["processes"], CAPABILITIES_HELP),
             row("seccomp", fault(&facts.seccomp_fault), &["network"], SECCOMP_HELP),
             row("pid-namespace", fault(&facts.namespace_fault), &["end"], NAMESPACE_HELP),
             row("sealed-exec", try_execution(), &["bytes"], SEALED_HELP),
             row("openat2", openat2.map(drop), &[], OPENAT2_HELP),
-        ]
+        ];
+        (facts, rows)
     }
 
     /// Lets a launcher confine itself, and ends it. If there is none, nothing is enforced.

@@ -48,6 +48,12 @@ impl RunningProgram {
         &self.report
     }
 
+    /// Returns the process id, which is that of the process group.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Takes the standard input. [`end`](Self::end) can then no longer close it.
     pub const fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()

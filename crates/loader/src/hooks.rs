@@ -46,7 +46,8 @@ fn refuse(plan: &mut PlanBuilder, row: &PluginReport) {
 pub struct HookPlugins {
     /// Each plugin with its id in the ids of its hooks.
     loaded: Vec<(String, LoadedPlugin)>,
-    sealed: Vec<SealedCopy>,
+    /// The private copies, with the same ids.
+    sealed: Vec<(String, SealedCopy)>,
 }
 
 /// The reason that a plugin's hooks cannot run.
@@ -100,14 +101,22 @@ impl HookPlugins {
             let made = data(one.key()).map_err(SealError::Io);
             match made.and_then(|data| Ok((data, one.seal_into(dir)?))) {
                 Ok((data, sealed)) => {
-                    directories
-                        .insert(id, PluginDirectories { root: format!("{path}/{}", sealed.path()), data });
-                    self.sealed.push(sealed);
+                    let root = format!("{path}/{}", sealed.path());
+                    directories.insert(id.clone(), PluginDirectories { root, data });
+                    self.sealed.push((id, sealed));
                 }
                 Err(source) => errors.push(HookSealError { plugin: id, source }),
             }
         }
         (plan.with_directories(&directories), errors)
+    }
+
+    /// Returns the plugins with private copies, and their ids in commands.
+    pub fn copies(&self) -> impl Iterator<Item = (&str, &LoadedPlugin, &SealedCopy)> {
+        self.sealed.iter().filter_map(|(id, sealed)| {
+            let (_, plugin) = self.loaded.iter().find(|(known, _)| known == id)?;
+            Some((id.as_str(), plugin, sealed))
+        })
     }
 
     /// Takes the grants for raw output. Each use is recorded in `trail` before the hook sees any
@@ -132,7 +141,8 @@ impl HookPlugins {
     /// The system error for the first copy that could not be removed. The other copies are removed
     /// even so.
     pub fn remove(self) -> io::Result<()> {
-        let results: Vec<io::Result<()>> = self.sealed.into_iter().map(SealedCopy::remove).collect();
+        let results: Vec<io::Result<()>> =
+            self.sealed.into_iter().map(|(_, sealed)| sealed.remove()).collect();
         results.into_iter().collect()
     }
 }

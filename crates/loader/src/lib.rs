@@ -65,7 +65,7 @@ pub use mcp::{
     McpServer, OfferAcceptance, OfferFailure, OfferJudge, OfferOutcome, OfferRules, OfferServer, OfferStore,
     OfferStoreError, OfferView, ProxyEnd, ProxyHost, ProxyStop, StoredOffer, ViewedItem,
 };
-pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
+pub use record::{LaunchLog, LaunchSubject, Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, AuditReport, CapabilityReport, Decision, Gate, LockReport, LockState,
     PinReport, PinStatus, PluginKind, PluginReport, PolicyReport, Report, Skipped, Summary, SuppressedReport,

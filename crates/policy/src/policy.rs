@@ -121,7 +121,7 @@ impl TrustPolicy {
         Some((offer.layer, offer.value))
     }
 
-    fn word<T>(&self, id: SettingId, of: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub(crate) fn word<T>(&self, id: SettingId, of: impl Fn(&str) -> Option<T>) -> Option<T> {
         of(self.value(id)?.as_text()?)
     }
 

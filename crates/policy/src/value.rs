@@ -1,6 +1,7 @@
 //! Values of settings.
 
 use crate::command::{Checksum, ChecksumAlgorithm};
+use crate::table::{FieldKind, RowField};
 
 /// A value of a setting.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,9 +44,7 @@ impl PartialEq for PlacedText {
 #[derive(Debug, Clone)]
 pub struct SettingRow {
     pub(crate) at: usize,
-    pub(crate) fields: Vec<(&'static str, Vec<PlacedText>)>,
-    /// The fields with lists.
-    pub(crate) lists: Vec<&'static str>,
+    pub(crate) fields: Vec<(&'static RowField, Vec<PlacedText>)>,
 }
 
 impl PartialEq for SettingRow {
@@ -61,7 +60,7 @@ impl SettingRow {
         self.at
     }
 
-    /// Returns a field with one text.
+    /// Returns a field with one text or number.
     #[must_use]
     pub fn text(&self, field: &str) -> Option<&PlacedText> {
         self.texts(field).first()
@@ -70,7 +69,7 @@ impl SettingRow {
     /// Returns a field with a list.
     #[must_use]
     pub fn texts(&self, field: &str) -> &[PlacedText] {
-        self.fields.iter().find(|(name, _)| *name == field).map_or(&[], |(_, texts)| texts.as_slice())
+        self.fields.iter().find(|(known, _)| known.name == field).map_or(&[], |(_, texts)| texts.as_slice())
     }
 }
 
@@ -110,13 +109,14 @@ impl SettingValue {
             ])),
             Self::Rows(rows) => {
                 let row = |row: &SettingRow| {
-                    let fields = row.fields.iter().filter_map(|(name, values)| {
-                        let value = if row.lists.contains(name) {
-                            texts(values)
-                        } else {
-                            values.first()?.text.clone().into()
+                    let fields = row.fields.iter().filter_map(|(field, values)| {
+                        let first = || values.first().map(|one| one.text.as_str());
+                        let value = match field.kind {
+                            FieldKind::List => texts(values),
+                            FieldKind::Text => first()?.into(),
+                            FieldKind::Number => first()?.parse::<i64>().ok()?.into(),
                         };
-                        Some(((*name).to_owned(), value))
+                        Some((field.name.to_owned(), value))
                     });
                     toml::Value::Table(fields.collect())
                 };

@@ -48,6 +48,8 @@ const ROWS: &[(&str, &[&str])] = &[
     ("limits.tree_bytes", &["1", "99"]),
     ("limits.file_bytes", &["1", "99"]),
     ("limits.tree_depth", &["1", "64", "99"]),
+    ("launch.access", &["\"user\"", "\"none\""]),
+    ("launch.enforce", &["\"best-effort\"", "\"require\""]),
     // A repository cannot set these.
     ("scan.ask", &["\"note\"", "\"person\""]),
     ("hooks.raw", &["\"user\"", "\"all\""]),
@@ -58,7 +60,7 @@ const ROWS: &[(&str, &[&str])] = &[
 ];
 
 /// The rows of the table that ROWS leaves out, with the reason.
-const LEFT_OUT: [SettingId; 19] = [
+const LEFT_OUT: [SettingId; 21] = [
     SettingId::CommandOptions, // grants nothing
     SettingId::Wasm,           // has no effect
     SettingId::Hosts,          // the others are not for repositories, as scan.ask
@@ -70,6 +72,8 @@ const LEFT_OUT: [SettingId; 19] = [
     SettingId::Profile,
     SettingId::ScanRules,
     SettingId::RawGrants,
+    SettingId::LaunchGrants,
+    SettingId::Budgets,
     SettingId::AuditModel,
     SettingId::AuditApiKeyEnv,
     SettingId::AuditMaxTokens,
@@ -193,6 +197,8 @@ proptest! {
         prop_assert!(trust(&with) >= trust(&without) && approval(&with) >= approval(&without));
         prop_assert!(with.max_risk() <= without.max_risk() && store(&with) >= store(&without));
         prop_assert!(with.tree_files() <= without.tree_files() && with.excludes_vcs() <= without.excludes_vcs());
+        prop_assert!(with.launch_access() >= without.launch_access());
+        prop_assert!(with.launch_enforcement() >= without.launch_enforcement());
         let (one, two) = (with.command("x"), without.command("x"));
         prop_assert!(one.auto_install <= two.auto_install);
         // Unset means that the origin decides, at most as strictly as `ask` and `false`.

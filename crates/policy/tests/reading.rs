@@ -6,7 +6,11 @@
     reason = "helpers of tests stop if they cannot set up"
 )]
 
-use plugward_policy::{LayerKind, SettingsError, SettingsLayer};
+use std::sync::Arc;
+
+use plugward_policy::{
+    LaunchAccess, LaunchEnforcement, LayerKind, SettingId, SettingsError, SettingsLayer, TrustPolicy,
+};
 
 fn read(kind: LayerKind, text: &str) -> Result<SettingsLayer, SettingsError> {
     SettingsLayer::parse(kind, "config.toml", text.as_bytes())
@@ -40,7 +44,7 @@ fn each_fault_has_its_place_and_the_nearest_name() {
         ("trust = locked\n", "1:9 expected a string in quotes [write the value in quotes]"),
         (
             "trusted = 1",
-            "1:1 unknown field `trusted`, expected one of `trust`, `plugins`, `pins`, `limits`, `lock`, `scan`, `hooks`, `audit`, `hosts`, `workspaces`, `final` [did you mean `trust`?]",
+            "1:1 unknown field `trusted`, expected one of `trust`, `plugins`, `pins`, `limits`, `lock`, `scan`, `hooks`, `launch`, `capability`, `audit`, `hosts`, `workspaces`, `final` [did you mean `trust`?]",
         ),
         (
             "plugins.command.hi.rum = \"ask\"",
@@ -65,6 +69,15 @@ fn each_fault_has_its_place_and_the_nearest_name() {
             "1:20 `` is not a selector: `*` is for the end of a text [write a key (`host:name@market`, `path:/directory`), a name, or text and `*`]",
         ),
         ("lock.signers = [{ key = \"x\" }]", "1:17 missing field `ids` [add `ids`]"),
+        ("[[launch.grants]]\nread = [\"/a\"]", "1:1 missing field `plugin` [add `plugin`]"),
+        (
+            "[[launch.grants]]\nplugin = \"a\"\nread = \"/a\"",
+            "3:8 expected a list of strings [write it in brackets: [\"…\"]]",
+        ),
+        (
+            "[[capability.budgets]]\nkind = \"net-connect\"\nmax_uses = \"3\"",
+            "3:12 expected a number from 0 to 9223372036854775807 [write it without quotes]",
+        ),
         (
             "plugins.command.a.checksum.value = \"12\"",
             "1:36 expected 64 hex digits of sha256 [write the digest that `plugward pin` prints]",
@@ -190,7 +203,7 @@ proptest::proptest! {
     fn no_text_panics(text in "[a-z.=\\[\\]{}\"'#\\n*é:/0-9 ]{0,200}") {
         for kind in [LayerKind::Managed, LayerKind::Local] {
             if let Ok(layer) = read(kind, &text) {
-                let policy = plugward_policy::TrustPolicy::new([std::sync::Arc::new(layer)], []);
+                let policy = TrustPolicy::new([Arc::new(layer)], []);
                 let _settings = (policy.settings(), policy.notes());
             }
         }
@@ -205,4 +218,38 @@ fn a_word_without_quotes_is_called_one() {
         let error = read(LayerKind::User, &format!("trust = {word}\n")).unwrap_err();
         assert_eq!(error.first().message, "expected a string in quotes", "{word}");
     }
+}
+
+#[test]
+fn rows_have_texts_lists_and_numbers() {
+    let text = "[[launch.grants]]\nplugin = \"claude:db@acme\"\nread = [\"~/notes\"]\n\
+                [[capability.budgets]]\nkind = \"net-connect\"\nmax_uses = 3\n";
+    let policy = TrustPolicy::new([Arc::new(read(LayerKind::User, text).unwrap())], []);
+    let (_, grants) = policy.rows(SettingId::LaunchGrants).unwrap();
+    assert_eq!(grants[0].texts("read")[0].text, "~/notes");
+    assert!(grants[0].texts("write").is_empty());
+    let (_, budgets) = policy.rows(SettingId::Budgets).unwrap();
+    assert_eq!(budgets[0].text("max_uses").unwrap().text, "3");
+    let shown = policy.value(SettingId::Budgets).unwrap().as_written();
+    assert_eq!(shown, "[{ kind = \"net-connect\", max_uses = 3 }]");
+}
+
+/// A repository can limit programs, but neither grant them anything nor lower what the user requires.
+#[test]
+fn a_repository_only_tightens_starts() {
+    let layer = |kind, text| Arc::new(read(kind, text).unwrap());
+    let repository = "launch.access = \"none\"\nlaunch.enforce = \"best-effort\"\n\
+                      [[launch.grants]]\nplugin = \"a\"\nread = [\"/\"]\n";
+    let policy = TrustPolicy::new([layer(LayerKind::Workspace, repository)], []);
+    assert_eq!(policy.launch_access(), LaunchAccess::None);
+    assert_eq!(policy.launch_enforcement(), LaunchEnforcement::Require);
+    assert!(policy.rows(SettingId::LaunchGrants).is_none());
+    let codes: Vec<_> = policy.notes().iter().map(|note| note.code).collect();
+    assert_eq!(codes, ["policy/held-back", "policy/not-from-repository"]);
+    // The user can lower it, and the repository can then raise it again.
+    let lower = layer(LayerKind::User, "launch.enforce = \"best-effort\"");
+    let raise = layer(LayerKind::Workspace, "launch.enforce = \"require\"");
+    let enforced = |layers: &[_]| TrustPolicy::new(layers.iter().cloned(), []).launch_enforcement();
+    assert_eq!(enforced(&[Arc::clone(&lower)]), LaunchEnforcement::BestEffort);
+    assert_eq!(enforced(&[lower, raise]), LaunchEnforcement::Require);
 }

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
 use super::inspect::ListFormat;
+use super::launch::AccessArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct WhichArgs {
@@ -41,18 +42,17 @@ pub(crate) enum CommandVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct CommandRunArgs {
-    /// Name of a command, such as serve, or its first word
-    #[arg(value_name = "NAME")]
-    pub(crate) name: String,
-    /// Further words of the name, and arguments of the plugin
-    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) args: Vec<String>,
+    /// Name of a command, such as serve, and the arguments of the plugin
+    #[arg(value_name = "NAME", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<String>,
     /// Directory whose project's settings apply [default: the working directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<Utf8PathBuf>,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
 }
 
 #[derive(Debug, Args)]

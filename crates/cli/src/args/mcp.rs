@@ -10,7 +10,7 @@ pub(crate) enum McpVerb {
     /// Start a server behind a proxy that pins what it offers
     #[command(
         override_usage = "plugward mcp run --name <NAME> -- <COMMAND> [ARGS]...\n       plugward mcp run <ID>/<SERVER>",
-        after_help = "The server has your access to files, connections and processes. The exit code is the server's. If its \
+        after_help = "Without an entry in `launch.grants`, the server has your access to files, connections and processes. The exit code is the server's. If its \
                       offer does not pass: 3 if it is new and you must decide, 4 if it changed, 6 if the scan found \
                       a danger.\n\nExamples:\n  plugward mcp run --name fs -- npx -y @modelcontextprotocol/server-filesystem .\n  \
                       plugward mcp run db@acme/db   # a server of a plugin, from a private copy"

@@ -7,6 +7,7 @@ mod config;
 mod gate;
 mod hooks;
 mod inspect;
+mod launch;
 mod mcp;
 mod module;
 mod review;
@@ -34,6 +35,7 @@ pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
     HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
+pub(crate) use launch::{DoctorArgs, EnforceArg, LaunchArgs};
 pub(crate) use mcp::{McpAcceptArgs, McpRunArgs, McpServerArgs, McpToolsArgs, McpVerb, McpWrapArgs};
 pub(crate) use module::{ModuleCallArgs, ModuleListArgs, ModuleVerb};
 pub(crate) use review::ReviewArgs;
@@ -248,6 +250,13 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: McpVerb,
     },
+    /// Start a file of a checked plugin with only the access that you grant
+    #[command(
+        after_help = "The exit code is the program's. Before it starts: 2 if a grant is not possible, 5 if this system does \
+                      not enforce it, or that of the check.\n\nExamples:\n  plugward launch db@acme bin/export.sh          \
+                      # no files of yours, no network\n  plugward launch --write out db@acme bin/export.sh out"
+    )]
+    Launch(LaunchArgs),
     /// List and call the modules that guest code can use
     #[command(
         after_help = "Examples:\n  plugward module list builtin:fs-read baseDir=docs   # modules and functions\n  \
@@ -291,6 +300,12 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  echo list | plugward session plugins --static\n  \
                       echo 'enable word-count maxLength=9' | plugward session plugins --static --yes")]
     Session(SessionArgs),
+    /// Try what this machine can enforce for programs of plugins
+    #[command(
+        after_help = "Examples:\n  plugward doctor             # what works here, and what to do about the rest\n  \
+                            plugward doctor --require   # in CI: fail if grants cannot be enforced"
+    )]
+    Doctor(DoctorArgs),
     /// Show the settings, and the file that decides about each
     #[command(
         after_help = "Examples:\n  plugward config show                       # all settings, with their origins\n  \
@@ -316,4 +331,15 @@ pub(crate) enum Verb {
     /// Print the manual page
     #[command(after_help = "Examples:\n  plugward man | man -l -\n  plugward man > plugward.1")]
     Man,
+}
+
+impl Verb {
+    /// Returns the value of `--enforce`.
+    pub(crate) const fn enforce(&self) -> Option<EnforceArg> {
+        match self {
+            Self::Launch(LaunchArgs { access, .. })
+            | Self::Command { verb: CommandVerb::Run(CommandRunArgs { access, .. }) } => access.enforce,
+            _ => None,
+        }
+    }
 }

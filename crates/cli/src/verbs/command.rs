@@ -2,24 +2,26 @@
 
 use std::time::Duration;
 
-use camino::Utf8Path;
-use plugward_loader::launch::LaunchSpec;
+use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::launch::{LaunchSpec, Program};
 use plugward_loader::protocol::{
     CommandSession, Init, LogLevel, PluginDescription, SessionLimits, Workspace,
 };
-use plugward_loader::{CheckedProgram, Part, ProgramError, SessionEnd, SessionPipes, project_of, sha256};
+use plugward_loader::{
+    CheckedProgram, LaunchSubject, Part, ProgramError, SessionEnd, SessionPipes, project_of, sha256,
+};
 use serde_json::{Value, json};
 
 use self::printer::{Printer, field};
 use self::ready::PluginStart;
 pub(crate) use self::ready::agree;
+use crate::access::{GrantList, GrantTarget, Grantee, StartAccess};
 use crate::args::{CommandDescribeArgs, CommandRunArgs, CommandVerb, ListFormat};
 use crate::command_host::CommandSetup;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::{Out, visible};
-use crate::starts::{self, StartSubject};
-use crate::{json, stores};
+use crate::{json, starts, stores};
 use plugward_loader::escape::line;
 
 mod printer;
@@ -34,12 +36,18 @@ pub(crate) fn run(verb: &CommandVerb, host: &Host, out: &mut Out) -> Result<u8, 
 
 fn run_plugin(args: &CommandRunArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let setup = CommandSetup::of_project(args.project.as_ref(), host, out)?;
-    let words: Vec<&str> = args.name.split_whitespace().chain(args.args.iter().map(String::as_str)).collect();
+    // The words of a name can be one argument, and those of the plugin are separate.
+    let (name, rest) = args.words.split_first().unzip();
+    let name = name.map(|name| name.split_whitespace()).into_iter().flatten();
+    let words: Vec<&str> = name.chain(rest.into_iter().flatten().map(String::as_str)).collect();
     let start = PluginStart::ready(&setup, &words, host, out)?;
     let init = start.init(&setup, &words, args.project.as_deref(), host, out)?;
+    let grants = start.grants(&setup, args.access.grants())?;
     let mut printer = Printer::new(out, args.format);
     let limits = limits(&setup);
-    let ended = start.converse(&mut printer, host, |now| CommandSession::start(&init, limits, now));
+    let ended = start.converse(&setup, grants.as_ref(), &mut printer, host, |now| {
+        CommandSession::start(&init, limits, now)
+    });
     printer.finish(ended)
 }
 
@@ -47,9 +55,11 @@ fn describe(args: &CommandDescribeArgs, host: &Host, out: &mut Out) -> Result<u8
     let setup = CommandSetup::of_project(None, host, out)?;
     let words: Vec<&str> = args.name.iter().flat_map(|name| name.split_whitespace()).collect();
     let start = PluginStart::ready(&setup, &words, host, out)?;
+    let grants = start.grants(&setup, None)?;
     let mut printer = Printer::new(out, ListFormat::Table);
     let limits = limits(&setup);
-    start.converse(&mut printer, host, |now| CommandSession::describe(limits, now))?;
+    start
+        .converse(&setup, grants.as_ref(), &mut printer, host, |now| CommandSession::describe(limits, now))?;
     let Some(description) = printer.take_description() else { return Ok(130) };
     out.result(&match args.format {
         ListFormat::Json => json::render(&json!({ "version": 1, "plugin": description }))?,
@@ -90,8 +100,7 @@ impl PluginStart {
             Some(project) => project.as_str().to_owned(),
             None => host::real_path(project.unwrap_or_else(|| Utf8Path::new(".")))?.into_string(),
         };
-        let data = host.data_dir()?.join("plugins/data").join(&self.id);
-        host::own_directory(&data)?;
+        let data = self.data(host)?;
         let options = match crate::verbs::config::to_json(&setup.policy.options(&self.id).into()) {
             Value::Object(options) => options,
             _ => serde_json::Map::new(),
@@ -104,7 +113,7 @@ impl PluginStart {
                 id: sha256(root.as_bytes()).hex().head(16).to_owned(),
                 root,
             },
-            user_data: Some(host::real_path(&data)?.into_string()),
+            user_data: Some(data.into_string()),
             options,
             args: words.rest(used).iter().map(|word| (*word).to_owned()).collect(),
             log_level: match out.loudness {
@@ -116,9 +125,26 @@ impl PluginStart {
         })
     }
 
+    /// Returns what the plugin is granted: the flags, or else its entry.
+    fn grants(&self, setup: &CommandSetup, flags: Option<GrantList>) -> Result<Option<GrantList>, Failure> {
+        match flags {
+            Some(list) => Ok(Some(list)),
+            None => setup.launch.grants(GrantTarget::Command(&self.id)),
+        }
+    }
+
+    /// Creates the directory that the plugin can write, and returns its real path.
+    fn data(&self, host: &Host) -> Result<Utf8PathBuf, Failure> {
+        let data = host.data_dir()?.join("plugins/data").join(&self.id);
+        host::own_directory(&data)?;
+        host::real_path(&data)
+    }
+
     /// Starts the checked bytes, runs a session to its end, and records both in the ledger.
     fn converse(
         &self,
+        setup: &CommandSetup,
+        grants: Option<&GrantList>,
         printer: &mut Printer<'_>,
         host: &Host,
         session: impl FnOnce(std::time::Instant) -> (CommandSession, Vec<String>),
@@ -142,20 +168,25 @@ impl PluginStart {
             env: host::environment().into_iter().collect(),
         };
         let plugin = format!("jp:{}", self.id);
-        let subject = StartSubject {
-            plugin: &plugin,
-            file: &self.file,
-            digest: &self.digest,
-            coverage: program.coverage(),
+        let coverage = program.coverage();
+        let subject = LaunchSubject { plugin: &plugin, file: &self.file, digest: &self.digest, coverage };
+        let script = match program.program() {
+            Program::Copy { path, .. } => Some(Utf8Path::new(path)),
+            _ => None,
         };
-        let (running, number) = starts::start(&spec, &subject, &record)?;
-        printer.say(&format!(
-            "note: {} runs with your access to files, connections and processes",
-            line(&self.name)
-        ));
+        let to = Grantee {
+            plugin: &plugin,
+            home: &self.data(host)?,
+            tree: script.and_then(Utf8Path::parent),
+            program: script,
+            coverage,
+        };
+        let access = StartAccess::open(grants, &to, setup.launch.enforce, host, &record)?;
+        let (running, started) = starts::start(&spec, &subject, access, &record)?;
+        printer.announce(running.report(), &line(&self.name));
         let (session, first) = session(host::moment());
         let SessionEnd { session, program } = pipes.run(running, session, first, &host::moment, printer);
-        let recorded = record.launch_ended(number, program.as_ref().ok().copied());
+        let recorded = started.end(&record, program.as_ref().ok().copied());
         session.map_err(|error| starts::session_failure(&error))?;
         program.map_err(|error| starts::launch_failure(&error))?;
         recorded.map_err(|failure| starts::not_recorded(&failure))

@@ -56,8 +56,14 @@ pub(crate) fn run(
 ) -> io::Result<Ran> {
     let deadline = after(timeout);
     let child = start.start(command)?;
-    let mut running = Running::new(child, input)?;
-    running.drive(deadline)
+    let (id, mut end) = (child.id(), None);
+    let ran = Running::new(child, input).and_then(|mut running| {
+        let ran = running.drive(deadline);
+        end = running.end;
+        ran
+    });
+    start.ended(id, end);
+    ran
 }
 
 #[expect(
@@ -86,7 +92,8 @@ struct Running<'a> {
     stderr: Option<ChildStderr>,
     out: Vec<u8>,
     err: Tail,
-    reaped: bool,
+    /// The end of the program, which is then reaped.
+    end: Option<ExitStatus>,
 }
 
 /// The reason that a round of waiting ended.
@@ -108,7 +115,7 @@ impl<'a> Running<'a> {
         let exit = pid.and_then(exit_handle);
         let err = Tail::default();
         let running =
-            Self { child, pid, exit, stdin, input, stdout, stderr, out: Vec::new(), err, reaped: false };
+            Self { child, pid, exit, stdin, input, stdout, stderr, out: Vec::new(), err, end: None };
         let pipes = [
             running.stdin.as_ref().map(AsFd::as_fd),
             running.stdout.as_ref().map(AsFd::as_fd),
@@ -266,8 +273,8 @@ impl<'a> Running<'a> {
         let deadline = after(DRAIN);
         loop {
             if let Some(status) = self.child.try_wait()? {
-                self.reaped = true;
-                return Ok(Some(status));
+                self.end = Some(status);
+                return Ok(self.end);
             }
             if now() >= deadline {
                 return Ok(None);
@@ -279,7 +286,7 @@ impl<'a> Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if !self.reaped {
+        if self.end.is_none() {
             self.signal(Signal::KILL);
             // If it cannot be killed, its exit status stays with the system.
             let _ended = self.wait();

@@ -2,7 +2,7 @@
 //! hooks.
 
 use std::io;
-use std::process::Child;
+use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 
 use plugward_redact::{Firewall, LlmAccess, LocalProof, ModelRequest, Output, Raw, Redacted, TransportError};
@@ -22,6 +22,9 @@ pub trait Start: Send + Sync {
     /// The system error. [`io::ErrorKind::NotFound`] becomes `hook/not-found`, every other kind
     /// `hook/spawn`.
     fn start(&self, command: &HookCommand) -> io::Result<Child>;
+
+    /// Takes note that the command with this process id has ended. `None` if it could not be waited for.
+    fn ended(&self, _id: u32, _end: Option<ExitStatus>) {}
 }
 
 /// A command with its complete environment.

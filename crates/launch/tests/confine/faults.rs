@@ -131,7 +131,7 @@ fn not_a_launcher() {
 /// Every mechanism works here, and each one that is denied is missing alone.
 fn probes() {
     let missing = || {
-        let rows = probe().into_iter().filter(|row| row.result != ProbeResult::Ok);
+        let rows = probe().rows.into_iter().filter(|row| row.result != ProbeResult::Ok);
         let rows = rows
             .inspect(|row| assert!(!row.detail.is_empty() && !row.help.is_empty() && row.holds.is_empty()));
         rows.map(|row| row.name).collect::<Vec<_>>()
@@ -148,4 +148,8 @@ fn probes() {
         // The namespace needs `capset`, too.
         assert!(missing.contains(&name) && missing.len() <= 2, "{name}: {missing:?}");
     }
+    let words =
+        |calls: &[i64]| without(calls, || probe().missing.iter().map(|missing| missing.word).collect());
+    let none: Vec<&str> = words(&[]);
+    assert_eq!((none, words(&[LANDLOCK])), (vec![], vec!["files", "processes"]));
 }

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let missing = probe().into_iter().filter(|row| row.result != ProbeResult::Ok);
+    let missing = probe().rows.into_iter().filter(|row| row.result != ProbeResult::Ok);
     let missing: Vec<String> = missing.map(|row| format!("{}: {}", row.name, row.detail)).collect();
     if !missing.is_empty() {
         println!("skipped: this system lacks {missing:?}");

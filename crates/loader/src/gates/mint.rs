@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 
 use plugward_capability::{
-    AnyCapability, AnyScope, Capability as _, GrantKey, HostModuleCapability, Lifetime, Mint, MintCheck,
-    MintRules, ModuleScope, PluginName, RawWithNetwork, Request, Scope as _, ScopeError, Trail, Workflow,
+    AnyCapability, AnyScope, Capability as _, CapabilityBundle, GrantKey, HostModuleCapability, Lifetime,
+    Mint, MintCheck, MintRules, ModuleScope, PluginName, RawWithNetwork, Request, Scope as _, ScopeError,
+    Trail, Workflow,
 };
 
 use plugward_types::PluginKey;
@@ -82,6 +83,20 @@ pub(crate) fn modules(
     let request = Request { plugin, workflow, scope, lifetime: Lifetime::Workflow };
     match mint.mint(request).map_err(|error| RecordFailure::of_trail(&error))? {
         MintCheck::Minted(capability) => Ok(capability),
+        MintCheck::Refused(refusal) => Err(RecordFailure::of_refusal(refusal)),
+    }
+}
+
+/// Mints what the user granted to one plugin in a command or in the settings: all or nothing.
+pub(crate) fn bundle(
+    mint: &Mint,
+    workflow: &Workflow,
+    plugin: &PluginName,
+    scopes: Vec<AnyScope>,
+) -> Result<CapabilityBundle, RecordFailure> {
+    let minted = mint.bundle(plugin, workflow, scopes, Lifetime::Workflow);
+    match minted.map_err(|error| RecordFailure::of_trail(&error))? {
+        MintCheck::Minted(bundle) => Ok(bundle),
         MintCheck::Refused(refusal) => Err(RecordFailure::of_refusal(refusal)),
     }
 }

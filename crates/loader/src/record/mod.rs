@@ -2,29 +2,26 @@
 //! effect.
 
 mod failure;
+mod launches;
 mod races;
 mod run;
 pub(crate) mod scrub;
 
 use std::cell::RefCell;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::ExitStatus;
 
 use cap_std::fs::Dir;
 use plugward_capability::{
-    Budgets, HostModuleCapability, Mint, ModuleScope, PluginName, RawWithNetwork, Trail, TrailRules,
-    Workflow, WorkflowId, folds,
+    AnyScope, Budgets, CapabilityBundle, HostModuleCapability, Mint, ModuleScope, PluginName, RawWithNetwork,
+    Trail, TrailRules, Workflow, WorkflowId, folds,
 };
-use plugward_launch::LaunchReport;
 use plugward_ledger::{Clock, Durability, Ledger, LedgerEvent, LedgerId, UseOutcome};
-use plugward_manifest::Coverage;
-
-use plugward_types::{Digest, PluginKey};
+use plugward_types::PluginKey;
 
 use crate::record::scrub::SecretScrubber;
 use crate::run::options::CheckMode;
 
 pub use failure::RecordFailure;
+pub use launches::{LaunchLog, LaunchSubject};
 pub(crate) use run::{Run, UNREAD};
 use run::{anchor, append};
 
@@ -148,44 +145,29 @@ impl Record {
         }
     }
 
-    /// Records that a program of a plugin is about to start. Returns the number for [`Record::launch_ended`].
+    /// Returns the log of starts.
     ///
     /// # Errors
-    /// [`RecordFailure`] if the ledger cannot be written. The program must then not start.
-    pub fn launch_started(
-        &self,
-        plugin: &str,
-        executable: &str,
-        digest: &Digest,
-        report: &LaunchReport,
-        coverage: Coverage,
-    ) -> Result<u64, RecordFailure> {
+    /// [`RecordFailure`] if there is no ledger.
+    pub fn launches(&self) -> Result<LaunchLog, RecordFailure> {
         let State::Open { mint, workflow, .. } = &self.0 else {
             return Err(self.failure().cloned().unwrap_or_else(nowhere));
         };
-        let event = LedgerEvent::LaunchStarted {
-            workflow: workflow.as_str().to_owned(),
-            plugin: plugin.to_owned(),
-            executable: executable.to_owned(),
-            digest: digest.to_string(),
-            rung: report.form.as_str().to_owned(),
-            coverage: coverage.code().to_owned(),
-            enforcement: report.held.join(" "),
-        };
-        let receipt =
-            mint.trail().ledger().append(&[event]).map_err(|error| RecordFailure::of_ledger(&error))?;
-        anchor(mint.trail()).map(|()| receipt.first_seq())
+        Ok(LaunchLog::new(mint.trail().clone(), workflow.clone()))
     }
 
-    /// Records the end of a program; without an end, that it did not start.
+    /// Grants capabilities that the user named in a command or in the settings, in the workflow of this record.
     ///
     /// # Errors
-    /// [`RecordFailure`] if the ledger cannot be written.
-    pub fn launch_ended(&self, launch: u64, end: Option<ExitStatus>) -> Result<(), RecordFailure> {
-        let number = |value: Option<i32>| value.and_then(|value| u64::try_from(value).ok());
-        let exit = number(end.and_then(|end| end.code()));
-        let signal = number(end.and_then(|end| end.signal()));
-        self.note(&[LedgerEvent::LaunchEnded { launch, exit, signal }])
+    /// [`RecordFailure`] if the grant is refused, or the ledger cannot be written.
+    pub fn grant(
+        &self,
+        plugin: &PluginName,
+        scopes: Vec<AnyScope>,
+    ) -> Result<(CapabilityBundle, Workflow), RecordFailure> {
+        let (mint, workflow) = self.workflow()?;
+        let bundle = crate::gates::mint::bundle(mint, &workflow, plugin, scopes)?;
+        Ok((bundle, workflow))
     }
 
     /// Grants modules that the user named in a command, in the workflow of this record.
@@ -197,13 +179,18 @@ impl Record {
         plugin: PluginName,
         scope: ModuleScope,
     ) -> Result<(HostModuleCapability, Workflow), RecordFailure> {
+        let (mint, workflow) = self.workflow()?;
+        let capability = crate::gates::mint::modules(mint, &workflow, plugin, scope)?;
+        Ok((capability, workflow))
+    }
+
+    /// Opens the workflow of this record, or joins it.
+    fn workflow(&self) -> Result<(&Mint, Workflow), RecordFailure> {
         let State::Open { mint, workflow, budgets } = &self.0 else {
             return Err(self.failure().cloned().unwrap_or_else(nowhere));
         };
         let workflow = mint.trail().open_workflow(workflow.clone(), budgets);
-        let workflow = workflow.map_err(|error| RecordFailure::of_trail(&error))?;
-        let capability = crate::gates::mint::modules(mint, &workflow, plugin, scope)?;
-        Ok((capability, workflow))
+        Ok((mint, workflow.map_err(|error| RecordFailure::of_trail(&error))?))
     }
 
     /// Closes a workflow. Capabilities that were minted in it cannot be used any more.

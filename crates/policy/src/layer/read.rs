@@ -10,7 +10,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use super::{LayerKind, LayerValue, LayerValues, SettingsLayer};
 use crate::error::{SettingsError, SettingsFault, place};
 use crate::table::{
-    CHECKSUM, KeyError, REGISTRY, RowField, SetBy, SettingId, SettingKey, SettingKind, check_name,
+    CHECKSUM, FieldKind, KeyError, REGISTRY, RowField, SetBy, SettingId, SettingKey, SettingKind, check_name,
     check_selector, expected, in_backticks, matching, nearest_help,
 };
 use crate::value::{PlacedText, SettingRow, SettingValue};
@@ -349,17 +349,7 @@ impl<'t> LayerReader<'t> {
                 DeValue::Boolean(flag) => Some(SettingValue::Flag(*flag)),
                 _ => self.refused(at, "expected `true` or `false`", "write true or false, without quotes"),
             },
-            SettingKind::Number { max } => match value.get_ref() {
-                DeValue::Integer(number) => match integer(number)
-                    .and_then(|number| u64::try_from(number).ok())
-                {
-                    Some(number) if number <= max => Some(SettingValue::Number(number)),
-                    _ => self.refused(at, &format!("expected a number from 0 to {max}"), "fix the number"),
-                },
-                _ => {
-                    self.refused(at, &format!("expected a number from 0 to {max}"), "write it without quotes")
-                }
-            },
+            SettingKind::Number { max } => self.number(value, max).map(SettingValue::Number),
             SettingKind::Text => self.text_of(value).map(SettingValue::Text),
             SettingKind::Word => {
                 let text = self.text_of(value)?;
@@ -406,6 +396,20 @@ impl<'t> LayerReader<'t> {
         None
     }
 
+    fn number(&mut self, value: Placed<'_, '_>, max: u64) -> Read<u64> {
+        let (number, help) = match value.get_ref() {
+            DeValue::Integer(number) => {
+                (integer(number).and_then(|number| u64::try_from(number).ok()), "fix the number")
+            }
+            _ => (None, "write it without quotes"),
+        };
+        let number = number.filter(|number| *number <= max);
+        if number.is_none() {
+            self.wrong(value.span().start, format!("expected a number from 0 to {max}"), help);
+        }
+        number
+    }
+
     fn text_of(&mut self, value: Placed<'_, '_>) -> Read<String> {
         if let DeValue::String(text) = value.get_ref() {
             return Some(text.to_string());
@@ -431,8 +435,8 @@ impl<'t> LayerReader<'t> {
     fn checksum_part(&mut self, key: SettingKey, value: Placed<'_, '_>) {
         let Some(mut row) = self.row(value, CHECKSUM) else { return };
         if let Some(earlier) = self.checksums.remove(&key) {
-            let is_set = |name: &str| row.fields.iter().any(|(set, _)| *set == name);
-            let kept: Vec<_> = earlier.fields.into_iter().filter(|(name, _)| !is_set(name)).collect();
+            let is_set = |field: &RowField| row.fields.iter().any(|(set, _)| set.name == field.name);
+            let kept: Vec<_> = earlier.fields.into_iter().filter(|(field, _)| !is_set(field)).collect();
             row.fields.extend(kept);
         }
         self.checksums.insert(key, row);
@@ -463,8 +467,7 @@ impl<'t> LayerReader<'t> {
             );
             return None;
         };
-        let mut row =
-            SettingRow { at: at.saturating_add(self.offset), fields: Vec::new(), lists: Vec::new() };
+        let mut row = SettingRow { at: at.saturating_add(self.offset), fields: Vec::new() };
         let mut is_good = true;
         for (key, value) in table {
             let word = key.get_ref().as_ref();
@@ -475,14 +478,16 @@ impl<'t> LayerReader<'t> {
                 continue;
             };
             let at = value.span().start.saturating_add(self.offset);
-            let texts = if field.is_list {
-                row.lists.push(field.name);
-                self.texts_of(value)
-            } else {
-                self.text_of(value).map(|text| vec![PlacedText { text, at }])
+            let texts = match field.kind {
+                FieldKind::List => self.texts_of(value),
+                FieldKind::Text => self.text_of(value).map(|text| vec![PlacedText { text, at }]),
+                FieldKind::Number => {
+                    let number = self.number(value, i64::MAX.unsigned_abs());
+                    number.map(|number| vec![PlacedText { text: number.to_string(), at }])
+                }
             };
             is_good &= texts.is_some();
-            row.fields.push((field.name, texts.unwrap_or_default()));
+            row.fields.push((field, texts.unwrap_or_default()));
         }
         for field in fields.iter().filter(|field| field.is_required) {
             if !table.iter().any(|(key, _)| key.get_ref().as_ref() == field.name) {

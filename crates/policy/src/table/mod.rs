@@ -9,6 +9,7 @@ mod strictness;
 use plugward_types::{ApprovalRule, RawOutput, ScanAsk, StoreErrorRule, TrustMode, words};
 
 use crate::command::RunRule;
+use crate::launch::{LaunchAccess, LaunchEnforcement};
 
 pub use key::{KeyError, SettingKey};
 pub(crate) use key::{check_name, check_selector, expected, in_backticks, matching, nearest_help};
@@ -47,11 +48,20 @@ pub(crate) enum SettingKind {
 }
 
 /// A field of a row or table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowField {
     pub(crate) name: &'static str,
     pub(crate) is_required: bool,
-    pub(crate) is_list: bool,
+    pub(crate) kind: FieldKind,
+}
+
+/// The type of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldKind {
+    Text,
+    /// A list of texts.
+    List,
+    Number,
 }
 
 /// The value of a setting that no layer sets.
@@ -137,27 +147,47 @@ use SettingDefault::{Decided, Flag, Number, Unset, Word};
 use SettingKind as K;
 
 const fn field(name: &'static str) -> RowField {
-    RowField { name, is_required: true, is_list: false }
+    RowField { name, is_required: true, kind: FieldKind::Text }
 }
 const fn list(name: &'static str) -> RowField {
-    RowField { name, is_required: true, is_list: true }
+    RowField { name, is_required: true, kind: FieldKind::List }
 }
-const fn optional(name: &'static str) -> RowField {
-    RowField { name, is_required: false, is_list: false }
+const fn optional(name: &'static str, kind: FieldKind) -> RowField {
+    RowField { name, is_required: false, kind }
 }
 
 const SIGNER: &[RowField] = &[field("key"), list("ids")];
 const SUPPRESSION: &[RowField] = &[
-    optional("plugin"),
+    optional("plugin", FieldKind::Text),
     field("rule"),
     field("path"),
     field("digest"),
     field("reason"),
-    optional("expires"),
+    optional("expires", FieldKind::Text),
 ];
-pub(crate) const CHECKSUM: &[RowField] = &[optional("algorithm"), optional("value")];
+pub(crate) const CHECKSUM: &[RowField] =
+    &[optional("algorithm", FieldKind::Text), optional("value", FieldKind::Text)];
 pub(crate) const REGISTRY: &[RowField] = &[field("url")];
 const GRANT: &[RowField] = &[field("plugin"), field("hook"), list("tools")];
+const LAUNCH_GRANT: &[RowField] = &[
+    field("plugin"),
+    optional("command", FieldKind::List),
+    optional("directory", FieldKind::Text),
+    optional("read", FieldKind::List),
+    optional("write", FieldKind::List),
+    optional("connect", FieldKind::List),
+    optional("listen", FieldKind::List),
+    optional("env", FieldKind::List),
+    optional("run", FieldKind::List),
+];
+const BUDGET: &[RowField] = &[
+    field("kind"),
+    optional("plugin", FieldKind::Text),
+    optional("per", FieldKind::Text),
+    optional("max_mints", FieldKind::Number),
+    optional("max_uses", FieldKind::Number),
+    optional("max_units", FieldKind::Number),
+];
 const BY_ORIGIN: &str = "unattended if official, else ask";
 
 // id: key; type and order; default; set by; a repository may
@@ -228,6 +258,14 @@ table! {
     RawOutput: ["hooks", "raw"], K::Words(RawOutput::NAMES), Word("user"), User, Ignore;
     /// `hooks.grants`.
     RawGrants: ["hooks", "grants"], K::Rows(GRANT), Unset, User, Ignore;
+    /// `launch.access`.
+    LaunchAccess: ["launch", "access"], K::Words(LaunchAccess::NAMES), Word("user"), Any, Tighten;
+    /// `launch.enforce`.
+    LaunchEnforce: ["launch", "enforce"], K::Words(LaunchEnforcement::NAMES), Word("require"), Any, Tighten;
+    /// `launch.grants`.
+    LaunchGrants: ["launch", "grants"], K::Rows(LAUNCH_GRANT), Unset, User, Ignore;
+    /// `capability.budgets`.
+    Budgets: ["capability", "budgets"], K::Rows(BUDGET), Unset, User, Ignore;
     /// `audit.client`.
     AuditClient: ["audit", "client"], K::Words(words!["none openai anthropic"]), Word("none"), User, Ignore;
     /// `audit.base_url`.

@@ -4,13 +4,14 @@ use std::io;
 
 use plugward_loader::SessionOutput;
 use plugward_loader::escape::line;
+use plugward_loader::launch::LaunchReport;
 use plugward_loader::protocol::{LogLevel, PluginDescription, SessionEvent};
 use serde::Serialize;
 
 use crate::args::ListFormat;
 use crate::failure::Failure;
-use crate::json;
 use crate::out::Out;
+use crate::{json, starts};
 
 #[derive(Serialize)]
 struct PrintRow<'a> {
@@ -43,8 +44,8 @@ impl<'a> Printer<'a> {
         Self { out, format, exit: None, description: None }
     }
 
-    pub(super) fn say(&self, text: &str) {
-        self.out.say(text);
+    pub(super) fn announce(&self, report: &LaunchReport, name: &str) {
+        starts::announce(report, name, self.out);
     }
 
     pub(super) fn take_description(&mut self) -> Option<PluginDescription> {

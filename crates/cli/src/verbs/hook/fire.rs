@@ -2,29 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
-use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
 use camino::Utf8PathBuf;
 use plugward_loader::capability::{AnyScope, RawScope, ScopeError, UseOutcome, Workflow};
 use plugward_loader::hook_events::{
-    Answer, AskUntilVerdict, Dispatcher, Event, EventClass, FireContext, GateCall, HookCommand, HookReport,
-    HookServices, Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RawOutput, RefusedSource,
-    Start, StartDirectly, StepReport, read_payload,
+    Answer, AskUntilVerdict, Dispatcher, Event, EventClass, FireContext, GateCall, HookReport, HookServices,
+    Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RawOutput, RefusedSource, Start,
+    StepReport, read_payload,
 };
 use plugward_loader::redact::{
     Firewall, OutputContent, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
 };
 use plugward_loader::{
     CheckMode, DeclaredModules, Grants, HookPlugins, Host as Sides, NoPerson, PinStatus, PluginKey,
-    PluginReport, Record, Stores, Trust, Weight, load, record_exposures, record_laundered, sha256,
+    PluginReport, Record, Stores, Trust, Weight, load, record_exposures, record_laundered,
 };
 use serde::Serialize;
 use serde_json::Value;
 
 use super::model::ReplayedModel;
+use super::start::{HookStarter, running};
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
+use crate::access::LaunchRules;
 use crate::args::{FireFormat, HookFireArgs, PermitArg};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
@@ -34,8 +35,8 @@ use crate::out::Out;
 use crate::output_file;
 use crate::progress::Progress;
 use crate::settings::{RawGrant, Settings};
-use crate::stores;
 use crate::verbs::shared;
+use crate::{starts, stores};
 use plugward_loader::escape::line;
 
 /// The most bytes of a payload.
@@ -71,15 +72,27 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     if settings.raw == RawOutput::All {
         session.open_record(host)?;
     }
-    let plan = FireSession::seal(plan, host, out);
+    let plan = match session.seal(plan, &settings, host, out) {
+        Ok(plan) => plan,
+        Err(failure) => {
+            session.close(host, None, out)?;
+            return Err(failure);
+        }
+    };
     let answered = session.run(args, payload, plan, &model);
     // The hooks have ended. An interrupt must not kill a process group whose id the system has reused.
     *running() = 0;
     let closed = session.close(host, answered.as_ref().ok(), out);
     let answered = answered?;
+    let unrecorded = session.starter.finish(out);
+    if let Some(failure) = &unrecorded {
+        out.complain(starts::not_recorded(failure).render(out.width).trim_end());
+    }
     let code = match answered.hooks.answer {
         // Without the stores, hooks of plugins are missing from the answer, so the failure takes precedence.
-        _ if session.exit == Weight::Store.exit() || answered.is_unrecorded() => Weight::Store.exit(),
+        _ if session.exit == Weight::Store.exit() || answered.is_unrecorded() || unrecorded.is_some() => {
+            Weight::Store.exit()
+        }
         Answer::Skip | Answer::Allow => 0,
         Answer::Ask | Answer::Defer => 3,
         Answer::Deny => 5,
@@ -138,6 +151,7 @@ struct FireSession {
     /// The ledger, if a hook of a project sees raw output and no plugin is checked.
     record: Option<Record>,
     workflow: Option<Workflow>,
+    starter: Arc<HookStarter>,
     exit: u8,
 }
 
@@ -207,37 +221,38 @@ impl FireSession {
         Ok(())
     }
 
-    /// Writes the private copies of the plugins that have commands in the plan.
-    fn seal(plan: Plan, host: &Host, out: &Out) -> Plan {
+    /// Writes the private copies of the plugins that have commands in the plan, and opens what they are granted.
+    fn seal(&mut self, plan: Plan, settings: &Settings, host: &Host, out: &Out) -> Result<Plan, Failure> {
         let mut plugins = plugins();
         let Some(plugins) = plugins.as_mut().filter(|_| !plan.plugins_with_commands().is_empty()) else {
-            return plan;
+            return Ok(plan);
         };
-        let place = host.state_dir().map(|state| (state, state.join("sealed"))).and_then(|(state, path)| {
+        let place = host.state_dir().map(|state| state.join("sealed")).and_then(|path| {
             let dir = host::own_directory(&path)?;
-            Ok((state, dir, host::real_path(&path)?))
+            Ok((dir, host::real_path(&path)?))
         });
-        let (state, dir, path) = match place {
+        let (dir, path) = match place {
             Ok(place) => place,
             Err(error) => {
                 // The hooks of these plugins fail with the same code, so that gates deny.
                 let warning = format!("the private copies of the plugins could not be written: {error}");
                 out.report(&Diagnostic::warning(warning).code("hook/seal"));
-                return plan;
+                return Ok(plan);
             }
         };
         let data = |key: &PluginKey| {
-            // A key is a path and cannot be a file name, so the directory is named after its digest.
-            let digest = sha256(key.to_string().as_bytes()).to_string();
-            let path = state.join("plugin-data").join(digest.replace(':', "-"));
-            let made = host::own_directory(&path).and_then(|_dir| host::real_path(&path));
+            let made = stores::plugin_data(host, &key.to_string());
             made.map(Utf8PathBuf::into_string).map_err(|error| io::Error::other(format!("{error}")))
         };
         let (plan, errors) = plugins.seal(plan, &dir, path.as_str(), data);
         for error in errors {
             out.complain(&format!("warning: {error} (hook/seal)"));
         }
-        plan
+        if let Some(stores) = &self.stores {
+            let rules = LaunchRules::here(settings, host)?;
+            self.starter = Arc::new(HookStarter::new(plugins, &path, &rules, &stores.record, host)?);
+        }
+        Ok(plan)
     }
 
     fn run(
@@ -253,7 +268,7 @@ impl FireSession {
         let firewall = Arc::new(firewall);
         let provider = SafeProvider::new(Arc::clone(&firewall), model.clone());
         let mut services = HookServices::new(Arc::clone(&firewall), Arc::new(FixedRule(args.permit)))
-            .start(Arc::new(TrackingStarter))
+            .start(Arc::clone(&self.starter) as Arc<dyn Start>)
             .model(Arc::new(provider))
             .agent(Arc::new(AskUntilVerdict));
         if let Some(trail) = self.record().and_then(Record::trail) {
@@ -413,28 +428,6 @@ impl Grants for SettingsGrants<'_> {
             scopes.push(AnyScope::HookRawOutput(scope));
         }
         Ok(scopes)
-    }
-}
-
-/// The process group of the last started hook, or 0.
-///
-/// It is locked while a hook is started. Otherwise an interrupt could arrive while a hook already runs, but before its
-/// process group is known.
-static RUNNING: Mutex<i32> = Mutex::new(0);
-
-fn running() -> MutexGuard<'static, i32> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Starts commands and remembers their process group, because an interrupt of the terminal does not reach that group.
-struct TrackingStarter;
-
-impl Start for TrackingStarter {
-    fn start(&self, command: &HookCommand) -> io::Result<Child> {
-        let mut running = running();
-        let child = StartDirectly.start(command)?;
-        *running = i32::try_from(child.id()).unwrap_or(0);
-        Ok(child)
     }
 }
 

@@ -3,6 +3,7 @@
 mod fire;
 mod model;
 mod plan;
+mod start;
 
 use plugward_loader::hook_events::{Event, Plan, PlanBuilder, Scope};
 use plugward_loader::manifest::Dialect;

@@ -2,7 +2,7 @@
 
 mod list;
 mod proxy;
-mod server;
+pub(super) mod server;
 mod table;
 mod tools;
 mod wrap;
@@ -105,20 +105,21 @@ fn named(text: &str, host: &Host, out: &Out) -> Result<McpServer, Failure> {
     })
 }
 
-/// Finds a plugin that a command names. A directory must be one itself: a search inside it would visit all that it contains.
+/// Finds a plugin that a command names.
 fn plugin(id: &str, host: &Host, out: &Out) -> Result<(PluginKey, Arc<InstallRecords>), Failure> {
-    if let Some(path) = select::path_of(id)
-        && path.is_dir()
-        && !MAIN_FILES
-            .iter()
-            .map(|(_, file)| *file)
-            .chain([".mcp.json"])
-            .any(|file| path.join(file).is_file())
-    {
-        let help = "name a wrapped server, or a server of a plugin as DIR/SERVER with the plugin's directory";
-        return Err(Failure::usage(format!("not the directory of a plugin: {}", line(id))).help(help));
-    }
+    require_plugin_directory(id)?;
     select::on_disk(id, &[], &DiscoveryOptions::default(), host, out)
+}
+
+/// Refuses a directory that is not a plugin itself: a search inside it would visit all that it contains.
+fn require_plugin_directory(id: &str) -> Result<(), Failure> {
+    let Some(path) = select::path_of(id).filter(|path| path.is_dir()) else { return Ok(()) };
+    let mut files = MAIN_FILES.iter().map(|(_, file)| *file).chain([".mcp.json"]);
+    if files.any(|file| path.join(file).is_file()) {
+        return Ok(());
+    }
+    let help = "name a wrapped server, or a server of a plugin as DIR/SERVER with the plugin's directory";
+    Err(Failure::usage(format!("not the directory of a plugin: {}", line(id))).help(help))
 }
 
 /// Checks the name of a wrapped server. It is shown in errors of hosts, and a `/` would name a server of a plugin.

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::settings::Settings;
+use crate::starts::RecordedStart;
 use crate::verbs::shared;
 use crate::{starts, stores};
 use plugward_loader::escape::line;
@@ -37,24 +38,20 @@ struct Started {
     texts: OfferStore,
     pipes: SessionPipes,
     running: RunningProgram,
-    /// The number of the record of the start.
-    number: u64,
+    recorded: RecordedStart,
 }
 
 pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failure> {
     let started = start(args, host, out).inspect_err(|failure| refuse(&refusal(args, failure)))?;
-    let Started { setup, mut stores, start, texts, pipes, running, number } = started;
+    let Started { setup, mut stores, start, texts, pipes, running, recorded } = started;
     let mut judge = OfferJudge::new(start.server.clone(), &mut stores.pins, texts, setup.rules()?);
     let session = judge.session();
-    out.say(&format!(
-        "note: {} runs with your access to files, connections and processes",
-        line(&start.server.shown)
-    ));
+    starts::announce(running.report(), &line(&start.server.shown), out);
     let mut side = HostSide { judge: &mut judge, failed: None, out };
     let end = pipes.proxy(running, session, io::stdin(), &host::moment, &mut side);
     let failed = side.failed.take();
     let outcome = judge.take_outcome();
-    let recorded = stores.record.launch_ended(number, end.program.as_ref().ok().copied());
+    let recorded = recorded.end(&stores.record, end.program.as_ref().ok().copied());
     let shown = start.server.shown.clone();
     if let Err(error) = start.remove_copy() {
         out.report(&Diagnostic::warning(format!("the private copy could not be removed: {error}")));
@@ -80,15 +77,15 @@ fn start(args: &McpRunArgs, host: &Host, out: &Out) -> Result<Started, Failure> 
         return Err(shared::store_failure(&failure));
     }
     let start = match (&args.name, &args.server) {
-        (Some(name), _) => ServerStart::wrapped(name, &args.command, &starts::directory()?)?,
+        (Some(name), _) => ServerStart::wrapped(name, &args.command, &starts::directory()?, &settings, host)?,
         (None, Some(server)) => ServerStart::of_plugin(server, &settings, &mut stores, host, out)?,
         (None, None) => return Err(Failure::usage("no server is named")),
     };
     let texts = texts(&start.server, host)?;
     let (pipes, interrupt) = SessionPipes::new();
     starts::interruptible(interrupt);
-    let (running, number) = start.start(&stores.record)?;
-    Ok(Started { setup, stores, start, texts, pipes, running, number })
+    let (running, recorded) = start.start(host, &stores.record)?;
+    Ok(Started { setup, stores, start, texts, pipes, running, recorded })
 }
 
 /// Returns the text for a host whose server does not start. The host can show it to a model, so it has no texts of plugins and

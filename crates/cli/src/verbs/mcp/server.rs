@@ -5,17 +5,18 @@ use std::fs::File;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use plugward_loader::launch::{LaunchSpec, Program, RunningProgram};
+use plugward_loader::launch::{EnforceRule, LaunchSpec, Program, RunningProgram};
 use plugward_loader::manifest::{
     CommandContext, Coverage, Dialect, RelativeBase, SurfaceFact, SurfaceItem, SurfaceKind, judge_argv,
 };
 use plugward_loader::pinstore::McpOwner;
 use plugward_loader::{
-    CheckMode, Digest, Host as Sides, LoadedPlugin, McpServer, NoGrants, NoPerson, Outcome, PluginReport,
-    Record, SealedCopy, Stores, load, sha256_of,
+    CheckMode, Digest, Host as Sides, LaunchSubject, LoadedPlugin, McpServer, NoGrants, NoPerson, Outcome,
+    PluginReport, Record, SealedCopy, Stores, ledger_name, load, sha256_of,
 };
 
 use super::wrapped_name;
+use crate::access::{GrantList, GrantTarget, Grantee, LaunchRules, StartAccess, programs};
 use crate::args::DiscoveryOptions;
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
@@ -23,8 +24,9 @@ use crate::host::{self, Host};
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::starts::{self, StartSubject};
-use crate::verbs::shared;
+use crate::starts::{self, RecordedStart};
+use crate::stores;
+use crate::verbs::{select, shared};
 use plugward_loader::escape::line;
 
 /// A server that can start.
@@ -37,11 +39,23 @@ pub(super) struct ServerStart {
     env: BTreeMap<String, String>,
     coverage: Coverage,
     copy: Option<(SealedCopy, Utf8PathBuf)>,
+    rule: EnforceRule,
+    /// What is granted, and the private directory. `None` is the access of the user.
+    granted: Option<(GrantList, Utf8PathBuf)>,
+    /// The variables that the start sets besides those of the environment.
+    own: BTreeMap<String, String>,
 }
 
 impl ServerStart {
-    /// Prepares a command of the user, which starts in `directory`.
-    pub(super) fn wrapped(name: &str, command: &[String], directory: &str) -> Result<Self, Failure> {
+    /// Prepares a command of the user, which starts in `directory`. With grants, it starts in the directory of its entry,
+    /// or in its private directory.
+    pub(super) fn wrapped(
+        name: &str,
+        command: &[String],
+        directory: &str,
+        settings: &Settings,
+        host: &Host,
+    ) -> Result<Self, Failure> {
         let name = wrapped_name(name)?.to_owned();
         let server = McpServer {
             owner: McpOwner::User,
@@ -56,10 +70,22 @@ impl ServerStart {
         if first.starts_with("http://") || first.starts_with("https://") {
             return Err(remote(&server.name));
         }
-        let directory = Utf8PathBuf::from(directory);
-        let program = program_of(first, &directory)?;
-        let (argv, env) = (command.to_vec(), host::environment());
-        Ok(Self { server, program, directory, argv, env, coverage, copy: None })
+        let rules = LaunchRules::here(settings, host)?;
+        let granted = match rules.grants(GrantTarget::Server { name: &server.name, command })? {
+            Some(list) => {
+                let own = format!("mcp:{}\0{}", server.name, command.join("\0"));
+                Some((list, stores::plugin_data(host, &own)?))
+            }
+            None => None,
+        };
+        let directory = match &granted {
+            Some((list, home)) => list.start_directory()?.unwrap_or_else(|| home.clone()),
+            None => Utf8PathBuf::from(directory),
+        };
+        let program = program_of(first, &directory, granted.as_ref().map(|(list, _)| list))?;
+        let (argv, env, own) = (command.to_vec(), host::environment(), BTreeMap::new());
+        let rule = rules.enforce;
+        Ok(Self { server, program, directory, argv, env, coverage, copy: None, rule, granted, own })
     }
 
     /// Checks a plugin as `check` does, and prepares one of its servers in a private copy.
@@ -74,7 +100,8 @@ impl ServerStart {
             let help = "for a command, run: plugward mcp run --name NAME -- COMMAND";
             return Err(Failure::usage(format!("{} is not ID/SERVER", line(shown))).help(help));
         };
-        let loaded = checked(id, settings, stores, host, out)?;
+        super::require_plugin_directory(id)?;
+        let loaded = checked(id, &[], settings, stores, host, out)?;
         let is_server = |item: &&SurfaceItem| item.kind() == SurfaceKind::McpServer && item.name() == name;
         let found = loaded.surface().find(|(_, item)| is_server(item));
         let (dialect, item) = found.ok_or_else(|| {
@@ -94,6 +121,12 @@ impl ServerStart {
                 return Err(failure);
             }
         };
+        let rules = LaunchRules::here(settings, host)?;
+        let granted = match rules.grants(GrantTarget::Plugin(loaded.key()))? {
+            Some(list) => Some((list, stores::plugin_data(host, &loaded.key().to_string())?)),
+            None => None,
+        };
+        let variables = Variables { root: &root, granted: granted.as_ref().map(|(list, _)| list) };
         let mut start = Self {
             server: McpServer {
                 owner: McpOwner::Plugin(loaded.key().clone()),
@@ -104,22 +137,30 @@ impl ServerStart {
             },
             program: Utf8PathBuf::new(),
             directory,
-            argv: item.argv().iter().map(|word| expanded(word, &root)).collect(),
+            argv: item.argv().iter().map(|word| variables.expand(word)).collect(),
             env: host::environment(),
             coverage: item.coverage(),
             copy: Some((sealed, root.clone())),
+            rule: rules.enforce,
+            own: BTreeMap::from([("CLAUDE_PLUGIN_ROOT".to_owned(), root.to_string())]),
+            granted: None,
         };
         if let Some(SurfaceFact::Map(env)) = item.facts().get("env") {
-            start.env.extend(env.iter().map(|(name, value)| (name.clone(), expanded(value, &root))));
+            start.own.extend(env.iter().map(|(name, value)| (name.clone(), variables.expand(value))));
         }
-        start.env.insert("CLAUDE_PLUGIN_ROOT".to_owned(), root.to_string());
-        let first = expanded(first, &root);
-        start.program = program_of(&first, &start.directory)?;
+        start.env.extend(start.own.clone());
+        let first = variables.expand(first);
+        start.program = program_of(&first, &start.directory, variables.granted)?;
+        start.granted = granted;
         Ok(start)
     }
 
     /// Starts the program, and records the start.
-    pub(super) fn start(&self, record: &Record) -> Result<(RunningProgram, u64), Failure> {
+    pub(super) fn start(
+        &self,
+        host: &Host,
+        record: &Record,
+    ) -> Result<(RunningProgram, RecordedStart), Failure> {
         let digest = digest(&self.program)?;
         let path = self.program.as_str();
         let is_copy = self.copy.as_ref().is_some_and(|(_, root)| self.program.starts_with(root));
@@ -129,12 +170,24 @@ impl ServerStart {
             directory: self.directory.to_string(),
             env: self.env.clone().into_iter().collect(),
         };
-        let plugin = match &self.server.owner {
-            McpOwner::Plugin(key) => format!("{key}/{}", self.server.name),
-            McpOwner::User => format!("mcp:{}", self.server.name),
+        let (plugin, owner) = match &self.server.owner {
+            McpOwner::Plugin(key) => (format!("{key}/{}", self.server.name), ledger_name(key)),
+            McpOwner::User => (format!("mcp:{}", self.server.name), format!("mcp:{}", self.server.name)),
         };
-        let subject = StartSubject { plugin: &plugin, file: path, digest: &digest, coverage: self.coverage };
-        starts::start(&spec, &subject, record)
+        let to = Grantee {
+            plugin: &owner,
+            home: self.granted.as_ref().map_or(Utf8Path::new(""), |(_, home)| home),
+            tree: self.copy.as_ref().map(|(_, root)| root.as_path()),
+            program: Some(&self.program),
+            coverage: self.coverage,
+        };
+        let list = self.granted.as_ref().map(|(list, _)| list);
+        let mut access = StartAccess::open(list, &to, self.rule, host, record)?;
+        for (name, value) in &self.own {
+            access.set_variable(name, value)?;
+        }
+        let subject = LaunchSubject { plugin: &plugin, file: path, digest: &digest, coverage: self.coverage };
+        starts::start(&spec, &subject, access, record)
     }
 
     /// Removes the private copy.
@@ -150,16 +203,17 @@ impl Drop for ServerStart {
     }
 }
 
-/// Checks a plugin and pins it, as `check` does.
-fn checked(
+/// Checks a plugin and pins it, as `check` does. `dirs` are searched first.
+pub(in crate::verbs) fn checked(
     id: &str,
+    dirs: &[Utf8PathBuf],
     settings: &Settings,
     stores: &mut Stores,
     host: &Host,
     out: &Out,
 ) -> Result<LoadedPlugin, Failure> {
     let finding = DiscoveryOptions::default();
-    let (key, records) = super::plugin(id, host, out)?;
+    let (key, records) = select::on_disk(id, dirs, &finding, host, out)?;
     let mut options = shared::options(None, CheckMode::Commit, &finding, settings, host)?;
     let roots = shared::roots_of(&key, &records)?;
     options.installs = records;
@@ -199,33 +253,52 @@ fn remote(name: &str) -> Failure {
         .help("start a local server, or add the URL to the host without plugward")
 }
 
-/// Replaces the root variable of a plugin. Other variables are those of the environment, with their defaults.
-fn expanded(word: &str, root: &Utf8Path) -> String {
-    let mut out = String::new();
-    let mut rest = word;
-    while let Some((before, after)) = rest.split_once("${") {
-        out.push_str(before);
-        let Some((inside, after)) = after.split_once('}') else {
-            out.push_str("${");
-            rest = after;
-            continue;
-        };
-        let (name, default) =
-            inside.split_once(":-").map_or((inside, None), |(name, text)| (name, Some(text)));
-        let value = match name {
-            "CLAUDE_PLUGIN_ROOT" => Some(root.to_string()),
-            _ => host::named_variable(name).or_else(|| default.map(str::to_owned)),
-        };
-        // The host leaves an unset variable as it is, too.
-        out.push_str(&value.unwrap_or_else(|| format!("${{{inside}}}")));
-        rest = after;
-    }
-    out.push_str(rest);
-    out
+/// The variables in the command of a plugin's server.
+struct Variables<'a> {
+    root: &'a Utf8Path,
+    /// What the server is granted. `None` is everything of the user.
+    granted: Option<&'a GrantList>,
 }
 
-fn program_of(word: &str, directory: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
-    if word.contains('/') { Ok(directory.join(word)) } else { host::program(word) }
+impl Variables<'_> {
+    /// Replaces variables with their values or defaults. One that is not granted is as one that is not set.
+    fn expand(&self, word: &str) -> String {
+        let mut out = String::new();
+        let mut rest = word;
+        while let Some((before, after)) = rest.split_once("${") {
+            out.push_str(before);
+            let Some((inside, after)) = after.split_once('}') else {
+                out.push_str("${");
+                rest = after;
+                continue;
+            };
+            let (name, default) =
+                inside.split_once(":-").map_or((inside, None), |(name, text)| (name, Some(text)));
+            // The host leaves an unset variable as it is, too.
+            let value = self.value(name).or_else(|| default.map(str::to_owned));
+            out.push_str(&value.unwrap_or_else(|| format!("${{{inside}}}")));
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        match self.granted {
+            _ if name == "CLAUDE_PLUGIN_ROOT" => Some(self.root.to_string()),
+            Some(list) if !list.has_variable(name) => None,
+            _ => host::named_variable(name),
+        }
+    }
+}
+
+/// Returns the file of a program. What is granted is for the program itself, and not for a shim that selects one.
+fn program_of(word: &str, directory: &Utf8Path, granted: Option<&GrantList>) -> Result<Utf8PathBuf, Failure> {
+    if word.contains('/') {
+        return Ok(directory.join(word));
+    }
+    let found = granted.and_then(|_| programs::find(word, &programs::own_path()));
+    found.map_or_else(|| host::program(word), Ok)
 }
 
 /// Returns the directory in which a server starts. It is the one from which the check read its relative paths: a plugin
@@ -235,7 +308,7 @@ fn directory_of(dialect: Dialect, item: &SurfaceItem, root: &Utf8Path) -> Result
     let Some(SurfaceFact::Text(cwd)) = item.facts().get("cwd") else {
         return Ok(if is_rooted { root.to_owned() } else { starts::directory()?.into() });
     };
-    let path = root.join(expanded(cwd, root));
+    let path = root.join(Variables { root, granted: None }.expand(cwd));
     let is_inside = path.starts_with(root) && path.components().all(|part| part.as_str() != "..");
     if is_inside && (is_rooted || cwd.starts_with("${")) {
         return Ok(path);

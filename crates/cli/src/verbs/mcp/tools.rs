@@ -133,7 +133,7 @@ fn started(
         return Err(starts::not_recorded(failure));
     }
     let start = match server.owner {
-        McpOwner::User => ServerStart::wrapped(&server.name, &last.command, &last.directory)?,
+        McpOwner::User => ServerStart::wrapped(&server.name, &last.command, &last.directory, settings, host)?,
         McpOwner::Plugin(_) => ServerStart::of_plugin(shown, settings, &mut stores, host, out)?,
     };
     let texts = texts(&start.server, host)?;
@@ -141,12 +141,12 @@ fn started(
     let session = judge.session();
     let (pipes, interrupt) = SessionPipes::new();
     starts::interruptible(interrupt);
-    let (running, number) = start.start(&stores.record)?;
+    let (running, started) = start.start(host, &stores.record)?;
     let input = io::Cursor::new(format!("{}\n", last.first).into_bytes());
     let mut side = Reviewer { judge: &judge, result: None, answer: None };
     let end = pipes.proxy(running, session, input, &host::moment, &mut side);
     let (result, answer) = (side.result, side.answer);
-    let recorded = stores.record.launch_ended(number, end.program.as_ref().ok().copied());
+    let recorded = started.end(&stores.record, end.program.as_ref().ok().copied());
     start.remove_copy()?;
     recorded.map_err(|failure| starts::not_recorded(&failure))?;
     match (result, end.stop) {

@@ -1,0 +1,158 @@
+//! The access of programs: what the user granted in the settings or in a command.
+
+pub(crate) mod open;
+pub(crate) mod programs;
+
+use camino::Utf8PathBuf;
+use plugward_loader::PluginKey;
+use plugward_loader::launch::EnforceRule;
+use plugward_loader::policy::{LaunchAccess, LaunchEnforcement, TrustPolicy};
+
+use crate::diagnostic::Location;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::settings::Settings;
+use crate::verbs::config;
+use plugward_loader::escape::line;
+
+pub(crate) use open::{Grantee, StartAccess};
+
+/// The kind of a grant. Its name is a field of `launch.grants`, and a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GrantKind {
+    Read,
+    Write,
+    Connect,
+    Listen,
+    Env,
+    Run,
+}
+
+impl GrantKind {
+    pub(crate) const ALL: [(&'static str, Self); 6] = [
+        ("read", Self::Read),
+        ("write", Self::Write),
+        ("connect", Self::Connect),
+        ("listen", Self::Listen),
+        ("env", Self::Env),
+        ("run", Self::Run),
+    ];
+}
+
+/// A text of a grant, and its place in a settings file. `None` is a flag.
+#[derive(Debug, Clone)]
+pub(crate) struct GrantText {
+    pub(crate) text: String,
+    pub(crate) location: Option<Location>,
+}
+
+impl GrantText {
+    /// Returns the failure for a grant that is not possible.
+    fn wrong(&self, message: impl Into<String>, expected: &str) -> Failure {
+        let failure = Failure::usage(message).code("launch/spec").note("expected", expected);
+        match &self.location {
+            Some(location) => failure.at(location.clone()),
+            None => failure,
+        }
+    }
+}
+
+/// The grants of one start.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GrantList {
+    pub(crate) grants: Vec<(GrantKind, GrantText)>,
+    /// The directory in which a wrapped server starts.
+    pub(crate) directory: Option<GrantText>,
+}
+
+impl GrantList {
+    /// Returns `true` if a variable is granted.
+    pub(crate) fn has_variable(&self, name: &str) -> bool {
+        self.grants.iter().any(|(kind, grant)| *kind == GrantKind::Env && grant.text == name)
+    }
+
+    /// Returns the absolute path of the directory in which a server starts.
+    pub(crate) fn start_directory(&self) -> Result<Option<Utf8PathBuf>, Failure> {
+        self.directory.as_ref().map(open::absolute).transpose()
+    }
+}
+
+/// One row of `launch.grants`.
+#[derive(Debug, Clone)]
+pub(crate) struct LaunchGrant {
+    /// The key of a plugin, the id of a command plugin, or the name of a wrapped server.
+    pub(crate) plugin: GrantText,
+    /// The whole command of a wrapped server.
+    pub(crate) command: Vec<String>,
+    pub(crate) list: GrantList,
+}
+
+/// The program that starts, as `launch.grants` names it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum GrantTarget<'a> {
+    Plugin(&'a PluginKey),
+    Command(&'a str),
+    Server { name: &'a str, command: &'a [String] },
+}
+
+/// The settings for starts.
+#[derive(Debug, Clone)]
+pub(crate) struct LaunchRules {
+    rows: Vec<LaunchGrant>,
+    /// The access of programs without an entry.
+    unlisted: LaunchAccess,
+    pub(crate) enforce: EnforceRule,
+}
+
+impl LaunchRules {
+    pub(crate) fn new(settings: &Settings, policy: &TrustPolicy) -> Self {
+        let enforce = match policy.launch_enforcement() {
+            LaunchEnforcement::BestEffort => EnforceRule::BestEffort,
+            LaunchEnforcement::Require => EnforceRule::Require,
+        };
+        Self { rows: settings.launch_grants.clone(), unlisted: policy.launch_access(), enforce }
+    }
+
+    /// Returns the rules in the working directory, whose project can tighten them.
+    pub(crate) fn here(settings: &Settings, host: &Host) -> Result<Self, Failure> {
+        Ok(Self::new(settings, &config::resolve(None, settings, host)?))
+    }
+
+    /// Returns the grants of a program: those of its entries, or else nothing with `launch.access = "none"`. `None` is
+    /// everything that the user can do.
+    pub(crate) fn grants(&self, target: GrantTarget<'_>) -> Result<Option<GrantList>, Failure> {
+        let mut found: Option<GrantList> = None;
+        let mut other = None;
+        for row in &self.rows {
+            let is_for = match target {
+                GrantTarget::Plugin(key) => {
+                    row.plugin.text.parse().is_ok_and(|named: PluginKey| named == *key)
+                }
+                GrantTarget::Command(id) => row.command.is_empty() && row.plugin.text == id,
+                GrantTarget::Server { name, command } if row.plugin.text == name => {
+                    if row.command != command {
+                        other = Some(&row.plugin);
+                    }
+                    row.command == command
+                }
+                GrantTarget::Server { .. } => false,
+            };
+            if is_for {
+                let list = found.get_or_insert_default();
+                list.grants.extend(row.list.grants.iter().cloned());
+                list.directory = row.list.directory.clone().or(list.directory.take());
+            }
+        }
+        match (found, other) {
+            (Some(list), _) => Ok(Some(list)),
+            // Under the name of a limited server, another command must not have everything.
+            (None, Some(plugin)) => Err(plugin
+                .wrong(
+                    format!("the grants of `{}` are for another command", line(&plugin.text)),
+                    "the command of the entry, or another name",
+                )
+                .help("add an entry with this `command` to `launch.grants`")),
+            (None, None) => Ok((self.unlisted == LaunchAccess::None).then(GrantList::default)),
+        }
+    }
+}
