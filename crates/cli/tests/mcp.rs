@@ -802,7 +802,8 @@ fn a_damaged_file_of_offers_is_repaired_by_the_printed_command() {
     assert!(exit == 7 && text.contains("mcp/store"), "{exit} {text}");
     let repair = &text[text.find(" mv ").unwrap()..];
     assert!(Command::new("sh").arg("-c").arg(repair).status().unwrap().success(), "{repair}");
-    // The pins stay.
+    // The pins stay, and the next start stores what a review needs.
+    assert_eq!((code(&machine.run()), machine.tools(&[]).0), (0, 0));
     machine.offer(&json!([tool("add", "Adds.")]));
     assert_eq!(code(&machine.run()), 4);
     machine.offer(&json!([tool("add", "Adds two numbers.")]));

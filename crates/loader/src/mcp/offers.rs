@@ -118,6 +118,7 @@ pub struct OfferStore {
     file: StateFile,
     plugin: Option<String>,
     server: String,
+    is_new: bool,
 }
 
 impl OfferStore {
@@ -134,7 +135,12 @@ impl OfferStore {
         let digest = sha256(format!("{}\n{server}", plugin.as_deref().unwrap_or_default()).as_bytes()).hex();
         let name = format!("{}.json", digest.chars().take(32).collect::<String>());
         let file = StateFile::at(dir, &name, CAP, owner, Backup::None)?;
-        Ok(Self { file, plugin, server: server.to_owned() })
+        Ok(Self { file, plugin, server: server.to_owned(), is_new: !dir.exists(&name) })
+    }
+
+    /// Returns `true` if there was no file when the store was opened.
+    pub(crate) const fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// Returns the servers with stored offers in a directory, sorted by name.
