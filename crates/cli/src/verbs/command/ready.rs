@@ -102,7 +102,7 @@ fn find(
     found.map_err(|error| command_host::failure(&error))
 }
 
-/// Asks whether the plugin may run this time. The answer is not stored. Without a terminal, it is no.
+/// Asks whether the plugin may run this time. The answer is not stored. Without a terminal, nobody agrees.
 pub(crate) fn agree(
     found: &FoundCommand,
     registry: Option<&LoadedRegistry>,
