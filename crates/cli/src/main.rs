@@ -170,6 +170,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Command { verb } => verbs::command::run(verb, host, out),
         Verb::Mcp { verb } => verbs::mcp::run(verb, host, out),
         Verb::Launch(args) => verbs::launch::run(args, host, out),
+        Verb::Guest { verb } => verbs::guest::run(verb, host, out),
         Verb::Module { verb } => verbs::module::run(verb, host, out),
         Verb::Which(args) => verbs::which::run(args, host, out),
         Verb::Install(args) => verbs::install::install(args, host, out),

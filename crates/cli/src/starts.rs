@@ -24,10 +24,9 @@ use crate::host;
 use crate::out::Out;
 
 /// What an interrupt ends. Without it, an interrupt ends this program.
-static RUNNING: Mutex<Interruptible> = Mutex::new(Interruptible::None);
+static RUNNING: Mutex<Vec<Interruptible>> = Mutex::new(Vec::new());
 
 enum Interruptible {
-    None,
     Session(SessionInterrupt),
     /// The process group of a program, which gets one TERM.
     Group(Pid),
@@ -83,31 +82,33 @@ pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.get().is_some()
 }
 
-/// Lets interrupts end a session.
+/// Lets interrupts end a session, too.
 pub(crate) fn interruptible(session: SessionInterrupt) {
-    *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Interruptible::Session(session);
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(Interruptible::Session(session));
 }
 
 /// Lets the first interrupt end a program, which is not in the group of the terminal.
 pub(crate) fn interruptible_program(running: &RunningProgram) {
     if let Some(group) = i32::try_from(running.id()).ok().and_then(Pid::from_raw) {
-        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Interruptible::Group(group);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(Interruptible::Group(group));
     }
 }
 
 /// Interrupts what is running, and returns `false` if there is nothing.
 pub(crate) fn interrupt() -> bool {
     INTERRUPTED.get_or_init(host::moment);
-    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*running {
-        Interruptible::None => false,
-        Interruptible::Session(session) => session.send(),
-        Interruptible::Group(group) => {
-            let is_sent = kill_process_group(*group, Signal::TERM).is_ok();
-            *running = Interruptible::None;
-            is_sent
+    let mut is_sent = false;
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| match one {
+        Interruptible::Session(session) => {
+            is_sent |= session.send();
+            true
         }
-    }
+        Interruptible::Group(group) => {
+            is_sent |= kill_process_group(*group, Signal::TERM).is_ok();
+            false
+        }
+    });
+    is_sent
 }
 
 /// Returns the working directory of a program.

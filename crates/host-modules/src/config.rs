@@ -45,6 +45,17 @@ impl ModuleConfig {
         self.0.get(key).and_then(Value::as_f64).unwrap_or(0.0)
     }
 
+    #[cfg(feature = "fetch")]
+    pub(crate) fn flag(&self, key: &str) -> bool {
+        self.0.get(key).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    #[cfg(feature = "fetch")]
+    pub(crate) fn texts(&self, key: &str) -> impl Iterator<Item = &str> {
+        let items = self.0.get(key).and_then(Value::as_array);
+        items.into_iter().flatten().filter_map(Value::as_str)
+    }
+
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         self.0.get(key).and_then(Value::as_str).map(str::to_owned)
     }

@@ -3,6 +3,8 @@
 
 mod codes;
 mod config;
+#[cfg(feature = "fetch")]
+mod fetch;
 mod fs;
 mod module;
 mod modules;
@@ -11,6 +13,8 @@ mod session;
 
 pub use codes::CODES;
 pub use config::{ConfigError, ModuleConfig};
+#[cfg(feature = "fetch")]
+pub use fetch::{FetchConfig, HttpNet, Net, NetFault, NetRequest, NetResponse, fetch};
 pub use fs::read::{FsReadConfig, fs_read};
 pub use fs::write::{FsWriteConfig, fs_write};
 pub use module::{CallResult, FunctionName, HostModule, ModuleName, ThrownError, bytes_of, bytes_value};
@@ -22,7 +26,7 @@ pub use plugward_sandbox_path as sandbox_path;
 pub use register::{RegisterError, Registration, RejectReason, RejectedModule, register};
 pub use session::error::SessionFault;
 pub use session::guest::{GUEST_SHIM, GuestEvent, GuestLimits, GuestSession};
-pub use session::pipe::{PipeInput, PluginPipe, RunningPlugin};
+pub use session::pipe::{PipeInput, ProgramPipe, RunningPlugin};
 pub use session::plugin::{
     OfferedModule, PLUGIN_SHIM, PluginEvent, PluginInit, PluginLimits, PluginOffer, PluginSession,
 };

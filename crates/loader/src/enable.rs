@@ -6,6 +6,7 @@ use plugward_lifecycle::{
     AuditFacts, Clearance, FoundPlugin, Hints, PluginContents, PluginTexts, Schema, SchemaError,
     exported_hints,
 };
+use plugward_manifest::Dialect;
 use plugward_manifest::json::{JsonNode, ParseLimits, parse};
 use plugward_types::{AuditKind, AuditVerdict, Part, Risk, Severity, TreeDigest};
 use thiserror::Error;
@@ -126,7 +127,7 @@ pub struct FoundPluginFacts {
 pub fn found_plugin(report: &PluginReport, material: &Material) -> Option<FoundPluginFacts> {
     let is_own = report.dialects.contains(&"hyperagent");
     let bytes = material.bytes(MANIFEST).filter(|_| is_own).unwrap_or_default();
-    let manifest = ManifestText { bytes, root: parse(bytes, &ParseLimits::standard()).ok() };
+    let manifest = ManifestText::of(bytes);
     let source = entry(report).and_then(|file| core::str::from_utf8(material.bytes(file)?).ok());
     let mut found = FoundPlugin {
         key: report.key.clone(),
@@ -150,14 +151,49 @@ fn read_literals(
     manifest: &ManifestText<'_>,
     source: &str,
 ) -> Result<(), SchemaError> {
-    found.schema = match (Schema::from_source(source)?, manifest.raw("configSchema")) {
-        (Some(schema), _) => schema,
-        (None, Some(json)) => Schema::from_manifest(json, &manifest.texts("promptKeys"))?,
-        (None, None) => Schema::default(),
-    };
+    found.schema = schema_of(manifest, source)?;
     found.texts.hints = manifest.raw("hints").map(Hints::from_manifest).transpose()?;
     found.texts.exported = exported_hints(source)?;
     Ok(())
+}
+
+/// The part of a loaded plugin that has modules.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "what a host needs to run the entry")]
+pub struct ModuleEntry {
+    /// The path of the file that exports `createHostFunctions`.
+    pub file: String,
+    /// The names of the declared modules.
+    pub modules: Vec<String>,
+    /// The settings.
+    pub schema: Schema,
+}
+
+/// Returns the entry of a plugin that declares modules, or `None` for another plugin.
+///
+/// # Errors
+/// [`SchemaError`] if the settings cannot be read without running the plugin.
+pub fn module_entry(plugin: &LoadedPlugin) -> Result<Option<ModuleEntry>, SchemaError> {
+    let manifest = plugin.manifest(Dialect::Hyperagent);
+    let Some((manifest, file)) = manifest.and_then(|manifest| Some((manifest, manifest.entry_file()?)))
+    else {
+        return Ok(None);
+    };
+    let text = ManifestText::of(plugin.bytes(MANIFEST).unwrap_or_default());
+    let source = plugin.bytes(file).and_then(|bytes| core::str::from_utf8(bytes).ok());
+    Ok(Some(ModuleEntry {
+        file: file.to_owned(),
+        modules: manifest.host_modules().to_vec(),
+        schema: schema_of(&text, source.unwrap_or_default())?,
+    }))
+}
+
+fn schema_of(manifest: &ManifestText<'_>, source: &str) -> Result<Schema, SchemaError> {
+    match (Schema::from_source(source)?, manifest.raw("configSchema")) {
+        (Some(schema), _) => Ok(schema),
+        (None, Some(json)) => Schema::from_manifest(json, &manifest.texts("promptKeys")),
+        (None, None) => Ok(Schema::default()),
+    }
 }
 
 /// Returns the file that HyperAgent loads.
@@ -173,7 +209,11 @@ struct ManifestText<'a> {
     root: Option<JsonNode<'a>>,
 }
 
-impl ManifestText<'_> {
+impl<'a> ManifestText<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, root: parse(bytes, &ParseLimits::standard()).ok() }
+    }
+
     fn raw(&self, key: &str) -> Option<&str> {
         let span = self.root.as_ref()?.get(key)?.span();
         core::str::from_utf8(self.bytes.part(span.start..span.end)).ok()

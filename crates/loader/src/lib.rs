@@ -40,7 +40,8 @@ pub use plugward_types::{
 };
 
 pub use command::{
-    CheckedProgram, ProgramError, SessionEnd, SessionError, SessionInterrupt, SessionOutput, SessionPipes,
+    CheckedProgram, ProgramError, ProgramLines, SessionEnd, SessionError, SessionInterrupt, SessionOutput,
+    SessionPipes,
 };
 pub use contents::audit::audited_bytes;
 pub use contents::closure_facts::closure_paths;
@@ -53,7 +54,8 @@ pub use discovery::nested::ProjectDirectories;
 pub use discovery::roots::{Root, RootSearch, project_of};
 pub use discovery::survey::{SurveyedPlugin, survey};
 pub use enable::{
-    ClearanceError, Confirmation, FoundPluginFacts, clear, contents_of, found_plugin, static_facts,
+    ClearanceError, Confirmation, FoundPluginFacts, ModuleEntry, clear, contents_of, found_plugin,
+    module_entry, static_facts,
 };
 pub use gates::approval::ApprovalStore;
 pub use gates::mint::{DeclaredModules, Grants, NoGrants};

@@ -5,6 +5,7 @@ mod change;
 mod commands;
 mod config;
 mod gate;
+mod guest;
 mod hooks;
 mod inspect;
 mod launch;
@@ -30,6 +31,7 @@ pub(crate) use commands::{
 };
 pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};
 pub(crate) use gate::{GateArgs, GateVerb};
+pub(crate) use guest::{GuestRunArgs, GuestVerb};
 pub(crate) use hooks::{FireFormat, HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
@@ -265,6 +267,15 @@ pub(crate) enum Verb {
     Module {
         #[command(subcommand)]
         verb: ModuleVerb,
+    },
+    /// Run a script that can use only modules of plugins
+    #[command(
+        after_help = "Examples:\n  plugward guest run sum.js                                      # a script without modules\n  \
+                            plugward guest run s.js --enable builtin:fs-read baseDir=docs  # one that reads files of docs"
+    )]
+    Guest {
+        #[command(subcommand)]
+        verb: GuestVerb,
     },
     /// Show which file a command plugin is, and start nothing
     #[command(

@@ -22,7 +22,7 @@ pub(crate) enum ModuleVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct ModuleListArgs {
-    /// Plugin: builtin:fs-read or builtin:fs-write
+    /// Plugin that declares modules, builtin:fs-read, builtin:fs-write or builtin:fetch
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Settings of the plugin
@@ -32,7 +32,7 @@ pub(crate) struct ModuleListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ModuleCallArgs {
-    /// Plugin: builtin:fs-read or builtin:fs-write
+    /// Plugin that declares modules, builtin:fs-read, builtin:fs-write or builtin:fetch
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Module and function, such as fs-read.readFile

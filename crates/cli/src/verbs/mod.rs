@@ -13,6 +13,7 @@ pub(crate) mod digest;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod gate;
+pub(crate) mod guest;
 pub(crate) mod hook;
 pub(crate) mod info;
 pub(crate) mod install;

@@ -5,7 +5,7 @@ pub(crate) mod write;
 
 use std::path::Path;
 
-use plugward_sandbox_path::{Jail, OpenError, OpenErrorKind, PathEscapeKind, RelPath};
+use plugward_sandbox_path::{FileKind, Jail, OpenError, OpenErrorKind, PathEscapeKind, RelPath};
 use serde_json::{Value, json};
 
 use crate::module::{CallResult, FunctionName, ModuleName};
@@ -61,6 +61,12 @@ impl FileModule {
     }
 }
 
+/// Returns the kind of a special file. It must not be opened: the open of a device or FIFO can have an effect.
+fn special(jail: &Jail, path: RelPath<'_>) -> Option<FileKind> {
+    let kind = jail.metadata(path).ok()?.kind();
+    (!matches!(kind, FileKind::File | FileKind::Directory | FileKind::Symlink)).then_some(kind)
+}
+
 /// Returns `true` if the `..` of a relative path lead above its start.
 fn leads_outside(path: &str) -> bool {
     let mut depth = 0_usize;
@@ -111,20 +117,20 @@ fn is_base64(encoding: Option<&Value>) -> bool {
 
 /// A limit of size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct SizeLimit {
+pub(crate) struct SizeLimit {
     /// The setting, for messages.
-    kb: f64,
-    bytes: u64,
+    pub(crate) kb: f64,
+    pub(crate) bytes: u64,
 }
 
 impl SizeLimit {
-    fn of_kb(kb: f64) -> Self {
+    pub(crate) fn of_kb(kb: f64) -> Self {
         Self { kb, bytes: whole(kb * 1024.0) }
     }
 }
 
 /// Converts a number that is not negative, without its fraction. A number above the range becomes the highest one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at both ends")]
-const fn whole(number: f64) -> u64 {
+pub(crate) const fn whole(number: f64) -> u64 {
     number as u64
 }

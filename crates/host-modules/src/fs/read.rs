@@ -1,12 +1,14 @@
 //! The module `fs-read`.
 
 use plugward_lifecycle::Schema;
-use plugward_sandbox_path::{FileKind, Jail, OpenError, OpenErrorKind, PathEscapeKind, SandboxedFile};
+use plugward_sandbox_path::{
+    FileKind, Jail, OpenError, OpenErrorKind, PathEscapeKind, RelPath, SandboxedFile,
+};
 use plugward_types::base64;
 use serde_json::{Value, json};
 
 use crate::config::{ConfigError, ModuleConfig, open_base};
-use crate::fs::{FileModule, SizeLimit, answer, denied, is_base64, is_missing, whole};
+use crate::fs::{FileModule, SizeLimit, answer, denied, is_base64, is_missing, special, whole};
 use crate::module::{CallResult, FunctionName, HostModule, ModuleName, bytes_value};
 
 const SCHEMA: &str = r#"{
@@ -52,7 +54,7 @@ impl FsReadConfig {
 }
 
 /// Reads the schema of a native module.
-pub(super) fn schema(text: &str) -> Result<Schema, ConfigError> {
+pub(crate) fn schema(text: &str) -> Result<Schema, ConfigError> {
     Schema::from_manifest(text, &[])
         .map_err(|error| ConfigError::Settings { faults: vec![error.to_string()] })
 }
@@ -132,7 +134,10 @@ impl HostModule for FsRead {
 
 impl FsRead {
     /// Opens a file within the limit of size.
-    fn open(&self, path: impl plugward_sandbox_path::Relative) -> Result<SandboxedFile, String> {
+    fn open(&self, path: RelPath<'_>) -> Result<SandboxedFile, String> {
+        if special(&self.files.jail, path.as_borrowed()).is_some() {
+            return Err("Not a file".to_owned());
+        }
         let file = self.files.jail.open_read(path).map_err(|error| match error.kind() {
             OpenErrorKind::Path(PathEscapeKind::NotRegular { .. }) => "Not a file".to_owned(),
             _ => failure(&error, "File not found", "Read operation failed"),

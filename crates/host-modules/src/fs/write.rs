@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::config::{ConfigError, ModuleConfig, open_base};
 use crate::fs::read::schema;
-use crate::fs::{FileModule, SizeLimit, answer, denied, is_base64, is_missing, whole};
+use crate::fs::{FileModule, SizeLimit, answer, denied, is_base64, is_missing, special, whole};
 use crate::module::{CallResult, FunctionName, HostModule, ModuleName, bytes_of};
 
 const SCHEMA: &str = r#"{
@@ -20,6 +20,7 @@ const SCHEMA: &str = r#"{
     "maxEntries": {"type": "number", "description": "The most created entries", "default": 1000, "minimum": 0},
     "maxWriteChunkKb": {"type": "number", "description": "The most data of one call", "default": 2048, "minimum": 64}
 }"#;
+const NOT_REGULAR: &str = "Not a regular file";
 const FUNCTIONS: [&str; 5] = ["writeFile", "appendFile", "writeFileBinary", "appendFileBinary", "mkdir"];
 
 /// The configuration of [`fs_write`].
@@ -194,6 +195,9 @@ impl FsWrite {
             return Err(above(""));
         }
         let failed = "Append operation failed";
+        if special(&self.files.jail, path.as_borrowed()).is_some() {
+            return Err(NOT_REGULAR.to_owned());
+        }
         let missing =
             if self.is_full() { MissingFile::Refuse } else { MissingFile::Create(Perm::PRIVATE_FILE) };
         let opened = self.files.jail.append(path.as_borrowed(), missing);
@@ -253,9 +257,7 @@ fn failure(error: &OpenError, failed: &str) -> String {
     let text = match error.kind() {
         // A missing file is created, so its parent is missing.
         _ if is_missing(error) => "Parent directory does not exist",
-        OpenErrorKind::Path(PathEscapeKind::NotRegular { is }) if *is != FileKind::Directory => {
-            "Not a regular file"
-        }
+        OpenErrorKind::Path(PathEscapeKind::NotRegular { is }) if *is != FileKind::Directory => NOT_REGULAR,
         _ => failed,
     };
     denied(error).unwrap_or(text).to_owned()

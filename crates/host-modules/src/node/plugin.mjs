@@ -1,5 +1,7 @@
 // Runs one plugin. Its functions are called by lines from standard input.
 import * as nodeModule from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
 // Sources import each other by the names that a build would make.
 nodeModule.registerHooks?.({
@@ -15,7 +17,7 @@ nodeModule.registerHooks?.({
 
 const table = new Map();
 async function init({ entry, config }) {
-  const plugin = await import(new URL(entry, import.meta.url));
+  const plugin = await import(pathToFileURL(resolve(import.meta.dirname, entry)));
   const offered = await plugin.createHostFunctions(config);
   const modules = Object.keys(offered).map((name) => {
     const { value: module } = Object.getOwnPropertyDescriptor(offered, name); // Getters do not run.

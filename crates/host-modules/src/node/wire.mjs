@@ -3,8 +3,14 @@ import { readSync, writeSync } from "node:fs";
 // The console of a program must not write between the lines.
 Object.defineProperty(process, "stdout", { value: process.stderr });
 
+const depths = new WeakMap();
 function encode(key, value) {
   const raw = this[key]; // `toJSON` of a Buffer has already run on `value`.
+  if (value && typeof value === "object") {
+    const depth = (depths.get(this) ?? 0) + 1;
+    if (depth > 128) throw new RangeError("the value is nested more than 128 levels deep");
+    depths.set(value, depth);
+  }
   if (ArrayBuffer.isView(raw)) {
     return { $bytes: Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("base64") };
   }

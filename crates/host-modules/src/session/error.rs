@@ -28,6 +28,12 @@ pub enum SessionFault {
         /// The missing step, such as `send ready`.
         step: &'static str,
     },
+    /// The guest made too many calls.
+    #[error("the guest made more than {most} calls")]
+    Calls {
+        /// The limit.
+        most: u64,
+    },
     /// The output of the program ended too early.
     #[error("the {program} ended before it was done")]
     Ended {
@@ -35,7 +41,7 @@ pub enum SessionFault {
         program: &'static str,
     },
     /// The lines of the program cannot be read or written.
-    #[error("the lines of the plugin cannot be exchanged")]
+    #[error("the lines of the program cannot be exchanged")]
     Pipe(#[from] io::Error),
     /// A call cannot be recorded.
     #[error("a call cannot be recorded")]
@@ -43,6 +49,13 @@ pub enum SessionFault {
 }
 
 impl SessionFault {
+    pub(crate) fn of_send(program: &'static str, error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::TimedOut => Self::Timeout { program, step: "read its lines" },
+            _ => Self::Pipe(error),
+        }
+    }
+
     /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -50,6 +63,7 @@ impl SessionFault {
             Self::Line(error) => error.code(),
             Self::Factory(_) => "host-module/factory",
             Self::Timeout { .. } => "host-module/timeout",
+            Self::Calls { .. } => "host-module/calls",
             Self::Ended { .. } | Self::Pipe(_) => "host-module/ended",
             Self::NotRecorded(error) => error.code(),
         }

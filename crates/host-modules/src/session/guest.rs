@@ -9,6 +9,7 @@ use crate::module::{CallResult, FunctionName};
 use crate::modules::{CallRefusal, Modules};
 use crate::session::error::SessionFault;
 use crate::session::message::{Call, ProgramLine, VERSION, answer_line, invalid};
+use crate::session::pipe::{PipeInput, ProgramPipe};
 
 /// The program that runs a guest under node, as an ECMAScript module.
 pub const GUEST_SHIM: &str = concat!(include_str!("../node/wire.mjs"), include_str!("../node/guest.mjs"));
@@ -19,13 +20,15 @@ pub const GUEST_SHIM: &str = concat!(include_str!("../node/wire.mjs"), include_s
 pub struct GuestLimits {
     /// How long a guest may run without a call.
     pub idle: Duration,
+    /// How many calls a guest may make. Each extends its time and has a record.
+    pub calls: u64,
 }
 
 impl GuestLimits {
-    /// Returns the usual limit: 5 s.
+    /// Returns the usual limits: 5 s, and 100,000 calls.
     #[must_use]
     pub const fn usual() -> Self {
-        Self { idle: Duration::from_secs(5) }
+        Self { idle: Duration::from_secs(5), calls: 100_000 }
     }
 }
 
@@ -47,10 +50,41 @@ pub enum GuestEvent {
 pub struct GuestSession {
     limits: GuestLimits,
     deadline: Option<Instant>,
+    calls: u64,
     is_done: bool,
 }
 
 impl GuestSession {
+    /// Runs a guest to its end over the lines of a started program. `source` is the body of a function.
+    ///
+    /// # Errors
+    /// `host-module/timeout`, `host-module/calls`, `host-module/ended`, `protocol/…`, and the code of the trail. The guest
+    /// must be ended.
+    pub fn run(
+        source: &str,
+        modules: &mut Modules<'_>,
+        limits: GuestLimits,
+        pipe: &mut dyn ProgramPipe,
+    ) -> Result<CallResult, SessionFault> {
+        let (mut session, mut line) = Self::start(source, modules, limits, pipe.now());
+        loop {
+            pipe.send(&line, session.deadline).map_err(|error| SessionFault::of_send("guest", error))?;
+            let event = loop {
+                session.check_deadline(pipe.now())?;
+                match pipe.receive(session.deadline)? {
+                    PipeInput::Line(line) => break session.line(&line, modules, &|| pipe.now())?,
+                    PipeInput::Faulty(error) => return Err(error.into()),
+                    PipeInput::End => session.end()?,
+                    PipeInput::Late => {}
+                }
+            };
+            match event {
+                GuestEvent::Send(answer) => line = answer,
+                GuestEvent::Ended(result) => return Ok(result),
+            }
+        }
+    }
+
     /// Starts a session. The line goes to the guest. `source` is the body of a function.
     #[must_use]
     pub fn start(source: &str, modules: &Modules<'_>, limits: GuestLimits, now: Instant) -> (Self, String) {
@@ -61,13 +95,14 @@ impl GuestSession {
             modules.iter().map(|(name, functions)| (name, names(functions))).collect();
         let line = json!({ "type": "init", "version": VERSION, "source": source, "modules": modules });
         let deadline = now.checked_add(limits.idle);
-        (Self { limits, deadline, is_done: false }, line.to_string())
+        (Self { limits, deadline, calls: 0, is_done: false }, line.to_string())
     }
 
     /// Handles a line of the guest. `clock` is read after the call.
     ///
     /// # Errors
-    /// `protocol/…` for a line that is not one of the protocol; the code of the trail if a call cannot be recorded.
+    /// `protocol/…` for a line that is not one of the protocol; `host-module/calls` for a call above the limit; the code of
+    /// the trail if a call cannot be recorded.
     pub fn line(
         &mut self,
         line: &[u8],
@@ -76,6 +111,10 @@ impl GuestSession {
     ) -> Result<GuestEvent, SessionFault> {
         match ProgramLine::read(line)? {
             ProgramLine::Call(Call { id, module, function, args }) if !self.is_done => {
+                self.calls = self.calls.saturating_add(1);
+                if self.calls > self.limits.calls {
+                    return Err(SessionFault::Calls { most: self.limits.calls });
+                }
                 let result = match modules.call(&module, &function, &args) {
                     Ok(result) => {
                         self.deadline = clock().checked_add(self.limits.idle);

@@ -1,4 +1,4 @@
-//! The modules of a running plugin, over a pipe of the caller.
+//! The modules of a running plugin, over the lines of a program that the caller started.
 
 use std::fmt;
 use std::io;
@@ -13,13 +13,13 @@ use crate::register::{RejectReason, RejectedModule};
 use crate::session::error::SessionFault;
 use crate::session::plugin::{PluginEvent, PluginInit, PluginLimits, PluginOffer, PluginSession};
 
-/// The lines of a running plugin. The caller started it, and ends it when the value is dropped.
-pub trait PluginPipe: Send {
-    /// Writes a line. The line break is not in it.
+/// The lines of a running plugin or guest. The caller started it, and ends it after the value was dropped.
+pub trait ProgramPipe: Send {
+    /// Writes a line, at most until the deadline. The line break is not in it.
     ///
     /// # Errors
-    /// The system error.
-    fn send(&mut self, line: &str) -> io::Result<()>;
+    /// The system error; [`io::ErrorKind::TimedOut`] if the program does not read.
+    fn send(&mut self, line: &str, deadline: Option<Instant>) -> io::Result<()>;
 
     /// Waits for the next line, at most until the deadline.
     ///
@@ -31,7 +31,7 @@ pub trait PluginPipe: Send {
     fn now(&self) -> Instant;
 }
 
-/// The input from a plugin.
+/// The input from a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every session must handle a new input")]
 pub enum PipeInput {
@@ -47,11 +47,15 @@ pub enum PipeInput {
 
 struct Link {
     session: PluginSession,
-    pipe: Box<dyn PluginPipe>,
+    pipe: Box<dyn ProgramPipe>,
     fault: Option<SessionFault>,
 }
 
 impl Link {
+    fn send(&mut self, line: &str) -> Result<(), SessionFault> {
+        self.pipe.send(line, self.session.deadline()).map_err(|error| SessionFault::of_send("plugin", error))
+    }
+
     fn next_event(&mut self) -> Result<PluginEvent, SessionFault> {
         loop {
             self.session.check_deadline(self.pipe.now())?;
@@ -76,7 +80,7 @@ impl Link {
             Ok(call) => call,
             Err(thrown) => return Ok(thrown),
         };
-        self.pipe.send(&line)?;
+        self.send(&line)?;
         loop {
             if let PluginEvent::Answered { id, result } = self.next_event()?
                 && id == call
@@ -119,11 +123,11 @@ impl RunningPlugin {
     pub fn start(
         init: &PluginInit,
         limits: PluginLimits,
-        mut pipe: Box<dyn PluginPipe>,
+        pipe: Box<dyn ProgramPipe>,
     ) -> Result<Self, SessionFault> {
         let (session, line) = PluginSession::start(init, limits, pipe.now());
-        pipe.send(&line)?;
         let mut link = Link { session, pipe, fault: None };
+        link.send(&line)?;
         let offer = loop {
             if let PluginEvent::Ready(offer) = link.next_event()? {
                 break offer;
@@ -164,7 +168,7 @@ impl RunningPlugin {
         }
         let now = link.pipe.now();
         let line = link.session.shutdown(now);
-        Ok(link.pipe.send(&line)?)
+        link.send(&line)
     }
 }
 

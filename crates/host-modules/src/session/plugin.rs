@@ -43,7 +43,7 @@ impl PluginLimits {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "version 1 of the lines has these fields")]
 pub struct PluginInit {
-    /// The entry of the plugin, relative to the shim, such as `./index.ts`.
+    /// The entry of the plugin: an absolute path, or one relative to the shim, such as `./index.ts`.
     pub entry: String,
     /// The argument of `createHostFunctions`.
     pub config: Map<String, Value>,

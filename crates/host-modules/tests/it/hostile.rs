@@ -104,6 +104,30 @@ fn special_files_are_not_opened() {
 }
 
 #[test]
+fn a_fifo_is_not_opened() {
+    use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    let mut files = Files::new();
+    let path = |name: &str| files.directory.path().join(name);
+    mknodat(CWD, path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    std::fs::write(path("file"), "x").unwrap();
+    let opens = init(CreateFlags::NONBLOCK).unwrap();
+    add_watch(&opens, path("fifo"), WatchFlags::OPEN).unwrap();
+    add_watch(&opens, path("file"), WatchFlags::OPEN).unwrap();
+    assert_eq!(files.call("readFile", json!(["fifo"])), error("Not a file"));
+    assert_eq!(files.call("readFileChunk", json!(["fifo", 0, 1])), error("Not a file"));
+    for function in ["writeFile", "appendFile"] {
+        assert_eq!(files.call(function, json!(["fifo", "x"])), error("Not a regular file"), "{function}");
+    }
+    let mut buffer = [std::mem::MaybeUninit::uninit(); 1024];
+    assert!(Reader::new(&opens, &mut buffer).next().is_err(), "the FIFO was opened");
+    // The open of a regular file is seen.
+    assert_eq!(files.call("readFile", json!(["file"])), json!({ "content": "x" }));
+    assert!(Reader::new(&opens, &mut buffer).next().is_ok());
+}
+
+#[test]
 fn data_of_other_shapes_is_refused() {
     let mut files = Files::new();
     for data in [

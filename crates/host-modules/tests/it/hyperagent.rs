@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use plugward_host_modules::lifecycle::Schema;
 use plugward_host_modules::{
-    CallResult, ConfigError, FsReadConfig, FsWriteConfig, GuestLimits, ModuleConfig, Modules, PluginLimits,
-    RejectReason, RunningPlugin, bytes_value, register,
+    CallResult, ConfigError, FsReadConfig, FsWriteConfig, FunctionName, GuestLimits, ModuleConfig, Modules,
+    PluginLimits, RejectReason, RunningPlugin, bytes_value, register,
 };
 use serde_json::{Value, json};
 
@@ -176,7 +176,7 @@ fn hyperagent_guest_is_a_function_body() {
     assert_eq!(error.name, "SyntaxError");
     // It ends although a timer is open, and is ended if it does not call or end.
     assert_eq!(run(&node, "setInterval(() => {}, 1000); return 1"), CallResult::Returned(json!(1)));
-    let limits = GuestLimits { idle: Duration::from_millis(1500) };
+    let limits = GuestLimits { idle: Duration::from_millis(1500), ..GuestLimits::usual() };
     let fault = guest(&node, "for (;;);", &mut Modules::default(), limits).unwrap_err();
     assert_eq!(fault.code(), "host-module/timeout");
     let talk = "console.log('hi'); return '\u{1f600}'.slice(0, 1)";
@@ -279,4 +279,23 @@ fn hyperagent_fs_write_is_jailed() {
         assert_eq!(files.call(function, json!([function, "data"])), json!({ "ok": true }));
     }
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn hyperagent_deep_values_are_errors() {
+    let Some(node) = node((20, 11)) else { return };
+    let nest = |levels: usize| format!("let v = 1; for (let i = 0; i < {levels}; i++) v = [v]; return v;");
+    let directory = tempfile::tempdir().unwrap();
+    let source = format!(
+        "export function createHostFunctions() {{ return {{ a: {{ flat: () => 1, most: () => {{ {} }}, deep: () => {{ {} }} }} }}; }}",
+        nest(127),
+        nest(128)
+    );
+    let mut running = start(&node, directory.path(), &source);
+    let module = &mut running.modules[0];
+    let mut call = |name: &str| module.call(&FunctionName::new(name).unwrap(), &[]);
+    let CallResult::Thrown(error) = call("deep") else { panic!("deeper than the lines can be") };
+    assert_eq!(error, thrown("RangeError", "the value is nested more than 128 levels deep"));
+    assert!(matches!(call("most"), CallResult::Returned(_)));
+    assert_eq!(call("flat"), CallResult::Returned(json!(1)), "the plugin can still be used");
 }

@@ -10,6 +10,8 @@
 )]
 
 mod codes;
+#[cfg(feature = "fetch")]
+mod fetch;
 mod files;
 mod hostile;
 mod hyperagent;

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use plugward_host_modules::protocol::Lines;
 use plugward_host_modules::{
-    CallResult, GUEST_SHIM, GuestEvent, GuestLimits, GuestSession, Modules, PLUGIN_SHIM, PipeInput,
-    PluginInit, PluginLimits, PluginPipe, RunningPlugin, SessionFault,
+    CallResult, GUEST_SHIM, GuestLimits, GuestSession, Modules, PLUGIN_SHIM, PipeInput, PluginInit,
+    PluginLimits, ProgramPipe, RunningPlugin, SessionFault,
 };
 
 /// Returns the node to test with, if its version is at least `(major, minor)`. Prints why a test is skipped.
@@ -69,8 +69,8 @@ impl Program {
     }
 }
 
-impl PluginPipe for Program {
-    fn send(&mut self, line: &str) -> io::Result<()> {
+impl ProgramPipe for Program {
+    fn send(&mut self, line: &str, _: Option<Instant>) -> io::Result<()> {
         self.input.write_all(format!("{line}\n").as_bytes())
     }
 
@@ -117,17 +117,5 @@ pub(crate) fn guest(
 ) -> Result<CallResult, SessionFault> {
     let directory = tempfile::tempdir().unwrap();
     let mut program = Program::start(node, directory.path(), GUEST_SHIM);
-    let (mut session, line) = GuestSession::start(source, modules, limits, Instant::now());
-    program.send(&line).unwrap();
-    loop {
-        match program.receive(session.deadline()).unwrap() {
-            PipeInput::Line(line) => match session.line(&line, modules, &Instant::now)? {
-                GuestEvent::Send(line) => program.send(&line).unwrap(),
-                GuestEvent::Ended(result) => return Ok(result),
-            },
-            PipeInput::Faulty(error) => return Err(error.into()),
-            PipeInput::End => session.end()?,
-            PipeInput::Late => session.check_deadline(Instant::now())?,
-        }
-    }
+    GuestSession::run(source, modules, limits, &mut program)
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use plugward_host_modules::protocol::Lines;
 use plugward_host_modules::{
     CallResult, GuestEvent, GuestLimits, GuestSession, Modules, PipeInput, PluginEvent, PluginInit,
-    PluginLimits, PluginPipe, PluginSession, RejectReason, RunningPlugin, register,
+    PluginLimits, PluginSession, ProgramPipe, RejectReason, RunningPlugin, register,
 };
 use serde_json::{Value, json};
 
@@ -106,9 +106,9 @@ struct Script {
     now: Instant,
 }
 
-impl PluginPipe for Script {
-    fn send(&mut self, _: &str) -> io::Result<()> {
-        Ok(())
+impl ProgramPipe for Script {
+    fn send(&mut self, line: &str, _: Option<Instant>) -> io::Result<()> {
+        if line.contains("unread") { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
 
     fn receive(&mut self, deadline: Option<Instant>) -> io::Result<PipeInput> {
@@ -205,4 +205,33 @@ fn a_guest_calls_and_ends() {
     assert_eq!(event, GuestEvent::Ended(CallResult::Returned(json!("x"))));
     assert!(session.end().is_ok());
     assert!(session.line(call, &mut modules, &clock).is_err(), "nothing follows the result");
+}
+
+#[test]
+fn a_guest_makes_a_limited_number_of_calls() {
+    let (trail, declared) = (trail(), declared(&["a"]));
+    let mut modules = Modules::default();
+    let _done = register("p", &declared, vec![Echo::boxed("a")], &mut modules, &trail).unwrap();
+    let call = |module: &str| {
+        let call = json!({ "type": "call", "id": 1, "module": module, "function": "echo", "args": [] });
+        PipeInput::Line(call.to_string().into_bytes())
+    };
+    let end = || line(br#"{"type":"result","id":0,"value":"x"}"#);
+    let limits = GuestLimits { calls: 2, ..GuestLimits::usual() };
+    let mut run = |source: &str, input: Vec<PipeInput>| {
+        let mut pipe = Script { input: input.into(), now: Instant::now() };
+        GuestSession::run(source, &mut modules, limits, &mut pipe)
+    };
+    let result = run("", vec![call("a"), call("b"), end()]).unwrap();
+    assert_eq!(result, CallResult::Returned(json!("x")));
+    // A refused call counts.
+    let error = run("", vec![call("a"), call("b"), call("a"), end()]).unwrap_err();
+    assert_eq!(
+        (error.code(), &*error.to_string()),
+        ("host-module/calls", "the guest made more than 2 calls")
+    );
+    assert_eq!(run("", vec![PipeInput::End]).unwrap_err().code(), "host-module/ended");
+    let error = run("unread", vec![end()]).unwrap_err();
+    assert_eq!(error.to_string(), "the guest did not read its lines in time");
+    assert_eq!(error.code(), "host-module/timeout");
 }

@@ -69,6 +69,14 @@ impl Machine<'_, '_> {
             if !is_file {
                 self.fill(object, name, &arguments);
                 result = self.marked_by(result, &[object]);
+                let marks = self.analysis.delivers(self.facts.taint(self.value(object)));
+                let is_event =
+                    matches!(self.facts.bytes(name), b"on" | b"once" | b"addListener" | b"addEventListener");
+                if is_event && marks.bits != 0 {
+                    // `answer.on('data', (part) => …)`
+                    let given = self.marked(OPEN, marks);
+                    self.call_back(&arguments, &[given]);
+                }
             }
         }
         // A decorator usually returns the decorated function, so both are possible.
@@ -233,8 +241,10 @@ impl Machine<'_, '_> {
         };
         let nodes = kept_nodes(method, arguments);
         if marks.bits != 0 {
+            // `fs.readFile(path, (error, data) => …)`: the data is not always the first one.
             let given = self.marked(OPEN, marks);
-            self.call_back(arguments, &[given]);
+            let later = self.marked(OPEN, self.analysis.delivers(marks));
+            self.call_back(arguments, &[given, later, later]);
         }
         let result = match self.special_call(place, name, arguments) {
             Some(result) => result,

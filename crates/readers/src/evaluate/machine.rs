@@ -436,7 +436,11 @@ impl<'p, 'a> Machine<'p, 'a> {
             Node::Last(list) => self.items(list).last().map_or(OPEN, |last| self.value(*last)),
             Node::Mix(list) => {
                 let items = self.items(list);
-                self.marked_by(OPEN, items)
+                // `home / name` is a path.
+                let is_path = self.facts.language == Language::Python
+                    && items.iter().any(|item| self.facts.has_text(self.value(*item)));
+                let value = if is_path { self.one(Atom::Partial(id)) } else { OPEN };
+                self.marked_by(value, items)
             }
             Node::List(list) => {
                 let value = self.one(Atom::List(id, 0));

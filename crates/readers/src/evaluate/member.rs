@@ -348,7 +348,8 @@ impl Machine<'_, '_> {
                     self.join(items, own)
                 }
                 // A generator is represented by the values that it yields.
-                Atom::Name(_) if index.is_none() && self.facts.language == Language::Python => {
+                // So are the parts of a pair: `reader, writer = open_connection()`.
+                Atom::Name(_) if self.facts.language == Language::Python => {
                     let own = self.one(*atom);
                     self.join(own, OPEN)
                 }

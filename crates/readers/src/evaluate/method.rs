@@ -43,8 +43,12 @@ impl Machine<'_, '_> {
             let partial = self.marked_by(partial, &kept_nodes(&bytes, arguments));
             return Some(self.marked_by(partial, &[object]));
         }
-        if is_list && matches!(bytes.as_slice(), b"join" | b"toLocaleString") {
-            return Some(self.one(Atom::Partial(place.id)));
+        let joins = matches!(bytes.as_slice(), b"join" | b"toLocaleString");
+        if joins && (is_list || is_record && self.facts.language == Language::JavaScript) {
+            let partial = self.one(Atom::Partial(place.id));
+            let marks = self.element(value, None);
+            let marks = self.facts.taint(marks);
+            return Some(self.marked(partial, marks));
         }
         if is_list || is_record {
             self.grow_by(&atoms, &bytes, arguments);

@@ -116,6 +116,10 @@ pub trait Analysis {
     fn passes(&self, _facts: &Evaluation<'_>, _name: Name) -> bool {
         true
     }
+    /// Returns the part of a taint that a call or an event delivers to a function among its arguments.
+    fn delivers(&self, marks: Taint) -> Taint {
+        marks
+    }
     /// Returns the taint of one member of an object.
     fn part(&self, _facts: &Evaluation<'_>, _member: Constant, marks: Taint) -> Taint {
         marks

@@ -135,6 +135,14 @@ impl RuleAnalysis<'_, '_, '_> {
             }
             Alternative::Partial(node) => {
                 let first = facts.parts(node).first().copied();
+                // `Path(directory) / name`
+                let wrapped = first.and_then(|first| match facts.program().node(first) {
+                    Node::Call { arguments, .. } => facts.program().items(arguments).first().copied(),
+                    _ => None,
+                });
+                if wrapped.is_some_and(|wrapped| self.is_temporary(facts, facts.value(wrapped))) {
+                    return true;
+                }
                 let inner = first.map(|first| facts.value(first));
                 inner.is_some_and(|inner| {
                     inner != value && !facts.has_text(inner) && self.is_temporary(facts, inner)
@@ -168,7 +176,8 @@ impl RuleAnalysis<'_, '_, '_> {
             Written { text: Vec::new(), how: Obfuscations::NONE, left: MOST_ITEMS, choice: None };
         if let Some(receiver) = receiver {
             // The receiver of a method is written first; a blank stands for an unknown one.
-            if facts.has_text(facts.value(receiver)) {
+            let value = facts.value(receiver);
+            if facts.has_text(value) && !self.is_temporary(facts, value) {
                 self.write_value(facts, facts.value(receiver), 0, &mut written);
                 trim(&mut written.text);
             }

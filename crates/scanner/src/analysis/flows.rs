@@ -4,8 +4,10 @@ use plugward_readers::{Alternative, Call, Evaluation, Name, NamePart, Node, Node
 use plugward_types::Part;
 
 use super::RuleAnalysis;
+use super::programs::{sent, writes_lines};
 use crate::known::calls::Effects;
 use crate::known::credentials::{self, Printed};
+use crate::known::hosts;
 use crate::text::view::Obfuscations;
 
 /// Taint: all environment variables.
@@ -15,50 +17,40 @@ const CREDENTIALS: u32 = 2;
 /// Taint: one variable whose name suggests a secret.
 const NAMED: u32 = 4;
 /// Taint: data received from another host.
-const DOWNLOAD: u32 = 8;
+pub(super) const DOWNLOAD: u32 = 8;
 /// Taint: data that was encoded, compressed or encrypted.
 const DECODED: u32 = 16;
+/// Taint: the contents of a file.
+const FILE: u32 = 32;
+/// Taint: a file that was decompressed.
+const UNPACKED: u32 = 64;
+/// Taint: the contents of a file outside of the plugin, or of its test data.
+const ELSEWHERE: u32 = 128;
+/// Taint: what the host passes to a hook.
+const INPUT: u32 = 256;
+/// Taint: what an agent records about its sessions.
+const TRANSCRIPT: u32 = 2048;
+/// Taint: a started program that sends its input to another host.
+pub(super) const SENDER: u32 = 512;
+/// Taint: a started program that runs its input.
+pub(super) const SHELL: u32 = 1024;
 
 const ENVIRONMENTS: &[&str] =
     &["process.env", "@process.env", "Deno.env", "Bun.env", "@os.environ", "@os.environb"];
 
+/// Calls whose result only tells whether something is there.
+const QUESTIONS: &[&str] = plugward_types::words![
+    "access accessSync exists existsSync is_dir is_file isdir isfile lstat stat statSync includes startswith endswith",
+    "startsWith endsWith indexOf test",
+];
+/// Calls that return the files in a directory.
+const LISTINGS: &[&str] = plugward_types::words![
+    "glob iglob rglob iterdir listdir scandir walk readdir readdirSync globSync file readTextFile readTextFileSync readAsText",
+];
 /// The longest name that is compared, in members.
 const STEPS: usize = 7;
 /// The deepest nesting of collections in sent data.
 const MOST_NESTED: usize = 3;
-/// Options after which an interpreter gets code.
-const SWITCHES: &[&[u8]] = &[b"-c", b"-e", b"--eval", b"-p", b"/c", b"-Command", b"-EncodedCommand"];
-const INTERPRETERS: &[&[u8]] = &[
-    b"sh",
-    b"bash",
-    b"zsh",
-    b"dash",
-    b"ksh",
-    b"fish",
-    b"python",
-    b"python3",
-    b"node",
-    b"deno",
-    b"bun",
-    b"perl",
-    b"ruby",
-    b"php",
-    b"lua",
-    b"osascript",
-    b"powershell",
-    b"pwsh",
-    b"chmod",
-    b"open",
-    b"start",
-    b"source",
-    b".",
-    b"java",
-    b"dpkg",
-    b"msiexec",
-];
-/// Programs that start the program among their arguments.
-const WRAPPERS: &[&[u8]] = &[b"sudo", b"nohup", b"setsid", b"exec", b"env", b"time", b"command"];
-
 impl RuleAnalysis<'_, '_, '_> {
     /// Returns the taint of a call's result, and reports flows of secrets and foreign code.
     pub(super) fn flow(&mut self, call: &Call<'_, '_>) -> Taint {
@@ -81,24 +73,33 @@ impl RuleAnalysis<'_, '_, '_> {
             self.tell_flow(call, &path, effects, given);
         }
         self.keep_written(call, &path, effects, given);
-        let mut out = 0;
-        // `Buffer.from(text, "base64")`, or code after the end of an image.
-        let decodes = matches!(path.as_str(), "Buffer.from" | "@buffer.Buffer.from")
-            && [&b"/base64"[..], b"/hex"].iter().any(|end| texts.ends_with(end));
-        if decodes || effects.has(Effects::DECODES) || (is_read(&path) && self.names_picture(call)) {
-            out |= DECODED;
-        }
-        if effects.has(Effects::SENDS) {
+        let mut out = self.contents(call, &path, effects, given, &texts);
+        // An answer of this machine is not code of another host.
+        if (effects.has(Effects::SENDS) || effects.has(Effects::RECEIVES)) && !self.stays_here(call) {
             out |= DOWNLOAD;
         }
         if effects.has(Effects::STARTS) {
-            out |= self.printed(call);
+            out |= self.printed(call) | self.started(call);
+        }
+        if writes_text(&path) {
+            out |= given;
         }
         if effects == Effects::default() {
             out |= given & ENVIRONMENT;
-            if credentials::is_file(&texts) {
-                out |= CREDENTIALS;
+            if !is_question(&path) {
+                out |= of_path(&texts);
+                if is_listing(&path) {
+                    out |= self.of_paths(call);
+                }
             }
+        }
+        if effects.has(Effects::SECRETS) {
+            out |= CREDENTIALS;
+        }
+        if effects.has(Effects::NAMES)
+            || effects == Effects::default() && credentials::is_dotenv_among(&texts)
+        {
+            out |= NAMED;
         }
         // `os.environ.items()`
         let whole = ENVIRONMENTS.iter().any(|name| {
@@ -112,6 +113,52 @@ impl RuleAnalysis<'_, '_, '_> {
             out |= NAMED;
         }
         Taint { bits: out, origin: Some(call.node) }
+    }
+
+    /// Returns the taint of a call that reads a file or decodes data.
+    fn contents(&self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32, texts: &[u8]) -> u32 {
+        let mut out = 0;
+        // `Buffer.from(text, "base64")`, or code after the end of an image.
+        let decodes = matches!(path, "Buffer.from" | "@buffer.Buffer.from")
+            && [&b"/base64"[..], b"/hex"].iter().any(|end| texts.ends_with(end));
+        // A compressed file of the plugin is as visible as its other files.
+        let is_literal = call.arguments.first().is_some_and(|first| call.facts.has_text(first.value));
+        let own = given & (DECODED | DOWNLOAD | ELSEWHERE) == 0 && !is_literal;
+        let unpacks = own && is_decompression(path);
+        if decodes || effects.has(Effects::DECODES) && !unpacks {
+            out |= DECODED;
+        }
+        if unpacks {
+            out |= UNPACKED;
+        }
+        if is_read(path) {
+            out |= FILE;
+            if self.names_picture(call) {
+                out |= DECODED;
+            }
+            if names_elsewhere(texts) {
+                out |= ELSEWHERE;
+            }
+            let copied = |file: &[u8]| self.secrets.get(file).copied().unwrap_or_default();
+            out |= texts.get(1..).map_or(0, copied);
+            if matches!(texts, b"/0" | b"//dev/stdin" | b"//dev/stdin/utf8") {
+                out |= INPUT;
+            }
+        }
+        out
+    }
+
+    /// Returns the taint of a file whose path is partly computed: the receiver, or an argument.
+    fn of_paths(&mut self, call: &Call<'_, '_>) -> u32 {
+        let facts = call.facts;
+        let is_partial =
+            |value: Value| facts.alternatives(value).any(|one| matches!(one, Alternative::Partial(_)));
+        let receiver = call.receiver.map(|node| facts.value(node));
+        if receiver.is_some_and(is_partial) || call.arguments.iter().any(|one| is_partial(one.value)) {
+            of_path(&self.constants(facts, call))
+        } else {
+            0
+        }
     }
 
     /// Returns the effects of `stream.pipe(request)`: those of a write to the argument.
@@ -137,6 +184,14 @@ impl RuleAnalysis<'_, '_, '_> {
             return;
         }
         let text = self.constants(facts, call);
+        let secret = given & (ENVIRONMENT | CREDENTIALS | TRANSCRIPT) | of_path(&text);
+        if secret != 0 && !opens && !streams && !effects.has(Effects::SENDS) {
+            // The copy, or the archive that is open.
+            let files =
+                text.split(|byte| *byte == b' ').filter(|word| word.contains(&b'/') && of_path(word) == 0);
+            let files: Vec<Vec<u8>> = files.map(<[u8]>::to_vec).chain(self.opened.iter().cloned()).collect();
+            self.secrets.extend(files.into_iter().map(|file| (file, secret)));
+        }
         let mut words = text.split(|byte| *byte == b' ').filter(|word| word.len() > 1);
         if opens || streams {
             let is_mode = |word: &[u8]| {
@@ -148,14 +203,14 @@ impl RuleAnalysis<'_, '_, '_> {
             if let Some(file) = words.next().filter(|_| is_write) {
                 self.opened.insert(file.to_vec());
             }
-        } else if effects.has(Effects::SENDS) || given & DOWNLOAD != 0 {
+        } else if effects.has(Effects::SENDS) || given & DOWNLOAD != 0 && !writes_lines(call) {
             self.writes_download |= path.contains("open()");
             self.written.extend(words.map(<[u8]>::to_vec));
         }
     }
 
     /// Returns `true` if the file writes downloaded data to a path.
-    fn is_downloaded(&self, path: &[u8]) -> bool {
+    pub(super) fn is_downloaded(&self, path: &[u8]) -> bool {
         self.written.contains(path) || self.writes_download && self.opened.contains(path)
     }
 
@@ -173,6 +228,7 @@ impl RuleAnalysis<'_, '_, '_> {
             Some(Printed::Environment) => ENVIRONMENT,
             Some(Printed::Credentials) => CREDENTIALS,
             Some(Printed::Named) => NAMED,
+            Some(Printed::Transcript) => TRANSCRIPT,
             Some(Printed::Dotenv) | None => 0,
         }
     }
@@ -180,6 +236,9 @@ impl RuleAnalysis<'_, '_, '_> {
     /// Returns the taint of one environment variable, and of a part of an answer.
     pub(super) fn read_marks(&self, facts: &Evaluation<'_>, name: Name) -> Taint {
         let NamePart::Member(member) = facts.step(name) else { return Taint::NONE };
+        if matches!(path(facts, name).as_str(), "process.stdin" | "Bun.stdin" | "Deno.stdin" | "@sys.stdin") {
+            return Taint { bits: INPUT, origin: None };
+        }
         let answer = facts.parent(name).filter(|parent| facts.step(*parent) == NamePart::Result);
         let called = answer.and_then(|answer| facts.parent(answer));
         if called.is_some_and(|called| self.calls.effects(&path(facts, called)).has(Effects::SENDS)) {
@@ -207,44 +266,63 @@ impl RuleAnalysis<'_, '_, '_> {
         let marks = facts.taint(facts.value(module)).bits;
         let is_downloaded = facts
             .alternatives(facts.value(module))
-            .any(|one| matches!(one, Alternative::Text(text, _) if self.is_downloaded(text)));
+            // A bare name is a module of the runtime or of a package.
+            .any(|one| matches!(one, Alternative::Text(text, _) if text.contains(&b'/') && self.is_downloaded(text)));
         if marks & DOWNLOAD != 0 || is_downloaded {
             self.sink.shape("flow-download-run", Self::span(facts, node), Obfuscations::NONE);
         } else if marks & DECODED != 0 {
             self.sink.shape("flow-decode-run", Self::span(facts, node), Obfuscations::NONE);
+        } else if marks & UNPACKED != 0 {
+            self.sink.shape("flow-unpack-run", Self::span(facts, node), Obfuscations::NONE);
         }
     }
 
     /// Returns `true` if the result of a call depends on its arguments. The output of a program does not count.
     pub(super) fn passes_on(&self, facts: &Evaluation<'_>, name: Name) -> bool {
-        let effects = self.calls.effects(&path(facts, name));
-        ![Effects::RUNS, Effects::STARTS, Effects::SENDS].iter().any(|one| effects.has(*one))
+        let path = path(facts, name);
+        let effects = self.calls.effects(&path);
+        !is_question(&path)
+            && ![Effects::RUNS, Effects::STARTS, Effects::SENDS].iter().any(|one| effects.has(*one))
     }
 
     /// Returns `true` if a name begins the name of a call with effects.
     pub(super) fn has_effects(&self, facts: &Evaluation<'_>, name: Name) -> bool {
-        self.calls.knows(&path(facts, name))
+        let path = path(facts, name);
+        let is_text =
+            matches!(path.as_str(), "@json" | "Buffer" | "@buffer" | "@buffer.Buffer" | "@urllib.parse");
+        is_text || writes_text(&path) || self.calls.knows(&path)
+    }
+
+    /// Returns `true` if the first argument is certainly an address of this machine.
+    fn stays_here(&self, call: &Call<'_, '_>) -> bool {
+        call.arguments.first().is_some_and(|first| is_local(call.facts, first.value, self.src))
     }
 
     fn tell_flow(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
         let facts = call.facts;
         let span = Self::span(facts, call.node);
-        if effects.has(Effects::SENDS) {
-            if given & (ENVIRONMENT | CREDENTIALS) != 0 {
-                self.sink.shape("flow-credentials-sent", span, Obfuscations::NONE);
-            } else if given & NAMED != 0 {
-                self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE);
-            }
+        let target = if is_method(path, "pipe") { taint_of_first(call) } else { receiver_taint(call) };
+        let fed = if effects.has(Effects::FEEDS) { target } else { 0 };
+        let sent = if effects.has(Effects::STARTS) && self.started(call) == SENDER { sent(call) } else { 0 };
+        let leaves = effects.has(Effects::SENDS) && !self.stays_here(call);
+        let sent = if leaves || fed & SENDER != 0 { given } else { sent };
+        if sent & (ENVIRONMENT | CREDENTIALS) != 0 {
+            self.sink.shape("flow-credentials-sent", span, Obfuscations::NONE);
+        } else if sent & TRANSCRIPT != 0 {
+            self.sink.shape("flow-transcript-sent", span, Obfuscations::NONE);
+        } else if sent & (NAMED | INPUT) != 0 {
+            self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE);
         }
-        if !effects.has(Effects::RUNS) && !effects.has(Effects::STARTS) {
+        let runs_input = fed & SHELL != 0;
+        if !runs_input && !effects.has(Effects::RUNS) && !effects.has(Effects::STARTS) {
             return;
         }
         let code = if path == "Function" { call.arguments.last() } else { call.arguments.first() };
-        let first = code.map_or(0, |code| facts.taint(code.value).bits);
+        let first = if runs_input { given } else { code.map_or(0, |code| facts.taint(code.value).bits) };
         let runs_download = if effects.has(Effects::STARTS) {
             self.starts_download(call)
         } else {
-            first & DOWNLOAD != 0 || self.runs_file(call)
+            first & DOWNLOAD != 0 || !runs_input && self.runs_file(call)
         };
         // Programs keep their own data in this form.
         let is_data = ["@pickle.", "@_pickle.", "@cPickle.", "@dill.", "@cloudpickle.", "@jsonpickle."]
@@ -254,56 +332,9 @@ impl RuleAnalysis<'_, '_, '_> {
             self.sink.shape("flow-download-run", span, Obfuscations::NONE);
         } else if first & DECODED != 0 && !is_data {
             self.sink.shape("flow-decode-run", span, Obfuscations::NONE);
+        } else if first & UNPACKED != 0 && !is_data {
+            self.sink.shape("flow-unpack-run", span, Obfuscations::NONE);
         }
-    }
-
-    /// Returns `true` if the whole command is downloaded, or the program is: a command with an answer among its arguments
-    /// runs its own program.
-    fn starts_download(&mut self, call: &Call<'_, '_>) -> bool {
-        let facts = call.facts;
-        let Some(first) = call.arguments.first() else { return false };
-        let is_foreign = |value: Value| {
-            facts.taint(value).bits & DOWNLOAD != 0 && !facts.has_text(value) && facts.items(value).is_empty()
-        };
-        if is_foreign(first.value) {
-            return true;
-        }
-        let is_switch = |value: Value| {
-            facts
-                .alternatives(value)
-                .any(|one| matches!(one, Alternative::Text(text, _) if SWITCHES.contains(&text)))
-        };
-        let items: Vec<Value> = call
-            .arguments
-            .iter()
-            .take(2)
-            .flat_map(|argument| facts.items(argument.value))
-            .map(|item| item.value)
-            .collect();
-        let after = items
-            .iter()
-            .position(|value| is_switch(*value))
-            .and_then(|at| items.get(at..))
-            .unwrap_or_default();
-        if after.iter().any(|value| is_foreign(*value)) {
-            return true;
-        }
-        let text = self.constants(facts, call);
-        text.split(|byte| matches!(byte, b';' | b'|' | b'&' | b'\n')).any(|command| {
-            let is_word =
-                |word: &&[u8]| !word.is_empty() && !WRAPPERS.contains(word) && !word.contains(&b'=');
-            let mut words = command.split(|byte| matches!(byte, b' ' | b'"' | b'\'')).filter(is_word);
-            let Some(program) = words.next() else { return false };
-            let name = program.rsplit(|byte| *byte == b'/').next().unwrap_or(program);
-            self.is_downloaded(program)
-                || INTERPRETERS.contains(&name) && words.any(|word| self.is_downloaded(word))
-        })
-    }
-
-    /// Returns `true` if a call names a downloaded file.
-    fn runs_file(&mut self, call: &Call<'_, '_>) -> bool {
-        let text = self.constants(call.facts, call);
-        text.split(|byte| *byte == b' ').any(|word| self.is_downloaded(word))
     }
 }
 
@@ -325,12 +356,30 @@ pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
     Taint { bits: marks.bits & !ENVIRONMENT | named, ..marks }
 }
 
+/// Returns the taint of what a callback gets. It rarely gets the environment, which many calls take as a setting.
+pub(super) fn delivered(marks: Taint) -> Taint {
+    Taint { bits: marks.bits & !ENVIRONMENT, ..marks }
+}
+
 /// Returns `true` if a call makes one text of all its arguments.
 fn writes_text(path: &str) -> bool {
     matches!(
         path,
-        "JSON.stringify" | "@json.dumps" | "str" | "repr" | "@urllib.parse.urlencode" | "URLSearchParams"
+        "JSON.stringify"
+            | "@json.dumps"
+            | "str"
+            | "repr"
+            | "@urllib.parse.urlencode"
+            | "URLSearchParams"
+            | "Blob"
+            | "Buffer.concat"
+            | "@buffer.Buffer.concat"
     )
+}
+
+/// Returns `true` if the result of a call only tells whether something is there.
+fn is_question(path: &str) -> bool {
+    path.rsplit('.').next().is_some_and(|last| QUESTIONS.contains(&last))
 }
 
 /// Returns `true` if a name ends in this member.
@@ -338,15 +387,75 @@ fn is_method(path: &str, member: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, last)| last == member)
 }
 
+/// Returns `true` if a call decompresses data, and neither decrypts it nor decodes a text.
+fn is_decompression(path: &str) -> bool {
+    ["@zlib.", "@pako.", "@fflate.", "@bz2.", "@lzma.", "@gzip.", "Bun.gunzip", "Bun.inflate"]
+        .iter()
+        .any(|head| path.starts_with(head))
+}
+
+/// Returns `true` if texts, each after a slash, name a file outside of the plugin, or one of its test data.
+fn names_elsewhere(texts: &[u8]) -> bool {
+    let lower = texts.to_ascii_lowercase();
+    ["//", "/~", "..", "fixture", "testdata", "/test/", "/tests/", "/tmp/"]
+        .iter()
+        .any(|part| memchr::memmem::find(&lower, part.as_bytes()).is_some())
+}
+
+/// Returns `true` if a value is certainly an address of this machine, with the end of its host.
+fn is_local(facts: &Evaluation<'_>, value: Value, src: &[u8]) -> bool {
+    let mut alternatives = facts.alternatives(value);
+    let (Some(only), None) = (alternatives.next(), alternatives.next()) else { return false };
+    let mut text = Vec::new();
+    match only {
+        Alternative::Text(bytes, _) => text.extend_from_slice(bytes),
+        Alternative::Partial(node) => {
+            for part in facts.parts(node) {
+                let (start, end) = facts.program().span(part);
+                match facts.alternatives(facts.value(part)).next() {
+                    Some(Alternative::Text(bytes, _)) => text.extend_from_slice(bytes),
+                    // A port, as its name says: `http://localhost:${port}/`.
+                    _ if text.ends_with(b":") && names_port(src.part(start..end)) => text.push(b'1'),
+                    _ => break,
+                }
+            }
+        }
+        _ => return false,
+    }
+    let has_path = memchr::memchr_iter(b'/', &text).count() > 2;
+    let is_whole = text.starts_with(b"http") && (has_path || matches!(only, Alternative::Text(..)));
+    let mut all = hosts::addresses(&text);
+    !facts.is_open(value)
+        && is_whole
+        && all.next().is_some_and(|one| one.is_well_formed() && one.is_loopback())
+}
+
+/// Returns `true` if an expression names a port.
+fn names_port(text: &[u8]) -> bool {
+    text.len() < 64 && memchr::memmem::find(&text.to_ascii_lowercase(), b"port").is_some()
+}
+
+/// Returns `true` if a call reads files, or the names of files in a directory.
+fn is_listing(path: &str) -> bool {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    is_read(path) || LISTINGS.contains(&last)
+}
+
+/// Returns the taint of what is read from a path.
+fn of_path(path: &[u8]) -> u32 {
+    let secret = if credentials::is_file(path) { CREDENTIALS } else { 0 };
+    if credentials::is_transcript(path) { secret | TRANSCRIPT } else { secret }
+}
+
 /// Returns `true` if a call returns the contents of a file.
 fn is_read(path: &str) -> bool {
-    ["readFileSync", "readFile", "open", "read_bytes"]
+    ["readFileSync", "readFile", "createReadStream", "open", "read_bytes", "read_text"]
         .iter()
         .any(|name| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('.')))
 }
 
 /// Returns the taint of a value, and of the items in its collections up to a depth.
-fn taint_of(facts: &Evaluation<'_>, value: Value, depth: usize) -> u32 {
+pub(super) fn taint_of(facts: &Evaluation<'_>, value: Value, depth: usize) -> u32 {
     let own = facts.taint(value).bits | of_environment(facts, value);
     let items = facts.items(value);
     items.iter().fold(own, |bits, item| {
@@ -363,6 +472,10 @@ fn taint_of(facts: &Evaluation<'_>, value: Value, depth: usize) -> u32 {
 fn of_environment(facts: &Evaluation<'_>, value: Value) -> u32 {
     let is = facts.names(value).any(|name| ENVIRONMENTS.contains(&path(facts, name).as_str()));
     if is { ENVIRONMENT } else { 0 }
+}
+
+fn taint_of_first(call: &Call<'_, '_>) -> u32 {
+    call.arguments.first().map_or(0, |first| call.facts.taint(first.value).bits)
 }
 
 fn receiver_taint(call: &Call<'_, '_>) -> u32 {

@@ -4,10 +4,11 @@
 mod arguments;
 mod embed;
 mod flows;
+mod programs;
 mod shapes;
 mod watched;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::Part;
 pub(crate) use watched::{Watched, intern};
@@ -44,6 +45,8 @@ pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
     /// The files to which downloaded data is written, and those that are opened for writing.
     written: BTreeSet<Vec<u8>>,
     opened: BTreeSet<Vec<u8>>,
+    /// The files to which secrets are written, with their taint.
+    secrets: BTreeMap<Vec<u8>, u32>,
     /// Whether downloaded data is written to an open file.
     writes_download: bool,
     /// The resolved nodes, by name.
@@ -69,6 +72,7 @@ pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &
         is_report: false,
         written: BTreeSet::new(),
         opened: BTreeSet::new(),
+        secrets: BTreeMap::new(),
         writes_download: false,
         resolved: Vec::new(),
         origins: Vec::new(),
@@ -269,6 +273,10 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
 
     fn passes(&self, facts: &Evaluation<'_>, name: Name) -> bool {
         self.passes_on(facts, name)
+    }
+
+    fn delivers(&self, marks: Taint) -> Taint {
+        flows::delivered(marks)
     }
 
     fn part(&self, facts: &Evaluation<'_>, member: Constant, marks: Taint) -> Taint {

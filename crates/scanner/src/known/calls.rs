@@ -8,7 +8,7 @@ pub(crate) const TABLE: &str = include_str!("../../rules/calls.toml");
 
 /// The effects of a call, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Effects(u8);
+pub(crate) struct Effects(u16);
 
 impl Effects {
     /// Sends its arguments to another host, and returns that host's answer.
@@ -21,6 +21,14 @@ impl Effects {
     pub(crate) const DECODES: Self = Self(8);
     /// Writes its arguments to a file.
     pub(crate) const WRITES: Self = Self(16);
+    /// Passes its arguments to a program that the code started.
+    pub(crate) const FEEDS: Self = Self(32);
+    /// Returns credentials.
+    pub(crate) const SECRETS: Self = Self(64);
+    /// Returns one secret, or data of the user such as the clipboard.
+    pub(crate) const NAMES: Self = Self(128);
+    /// Returns what another host sends.
+    pub(crate) const RECEIVES: Self = Self(256);
 
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -43,6 +51,10 @@ struct LanguageSource {
     starts: Vec<String>,
     decodes: Vec<String>,
     writes: Vec<String>,
+    feeds: Vec<String>,
+    secrets: Vec<String>,
+    names: Vec<String>,
+    receives: Vec<String>,
 }
 
 /// The calls of one language, sorted by name.
@@ -66,6 +78,10 @@ impl Calls {
             (Effects::STARTS, source.starts),
             (Effects::DECODES, source.decodes),
             (Effects::WRITES, source.writes),
+            (Effects::FEEDS, source.feeds),
+            (Effects::SECRETS, source.secrets),
+            (Effects::NAMES, source.names),
+            (Effects::RECEIVES, source.receives),
         ];
         let mut all: Vec<(String, Effects)> = Vec::new();
         for (effect, names) in lists {

@@ -83,6 +83,14 @@ pub(crate) fn is_local(host: &str) -> bool {
     Address::parse(&format!("https://{host}")).is_private()
 }
 
+/// Hosts that only issue tokens: nobody else reads what they receive.
+const ISSUERS: &[&str] = &["oauth2.googleapis.com", "login.microsoftonline.com"];
+
+/// Returns `true` for a host that only issues tokens.
+pub(crate) fn is_issuer(host: &str) -> bool {
+    ISSUERS.contains(&host)
+}
+
 /// Returns `true` for a public IPv4 address.
 pub(crate) fn is_public_ip(address: &Address) -> bool {
     address.ip().is_some_and(|ip| ip.is_ipv4()) && !address.is_private()

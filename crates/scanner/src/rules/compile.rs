@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::commands::CommandTable;
 use super::load::CheckedRule;
+use super::near::{self, Parts};
 use super::source::{Arg0, MatchSource, NameSource};
 use super::{Cases, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
 use crate::Profile;
@@ -25,7 +26,8 @@ use crate::text::Within;
 
 /// Compiles parsed rules.
 pub(super) fn compile(all: Vec<CheckedRule<'_>>, compiled: Compiled) -> Result<Rules, RuleError> {
-    let mut builder = Builder::new(compiled);
+    let parts = Parts::builtin(compiled).map_err(|kind| RuleError::new("parts.toml", None, kind))?;
+    let mut builder = Builder::new(compiled, parts);
     let digest = digest(&all);
     let (mut rules, mut stored) = (Vec::new(), Vec::new());
     for (read, index) in all.into_iter().zip(0_u16..) {
@@ -59,6 +61,7 @@ fn digest(all: &[CheckedRule<'_>]) -> Digest {
         hasher.update(text.as_bytes());
     };
     field(TABLE);
+    field(near::TABLE);
     for CheckedRule { rule, matches, .. } in all {
         field(rule.id.as_str());
         for text in [&rule.title, &rule.why, &rule.fix] {
@@ -121,6 +124,8 @@ struct Builder {
     text: PatternSet,
     hidden: PatternSet,
     code: PatternSet,
+    parts: Parts,
+    near: Vec<u16>,
     modules: Vec<u16>,
     commands: CommandTable,
     keys: Vec<u16>,
@@ -136,7 +141,7 @@ enum NameKind {
 }
 
 impl Builder {
-    fn new(compiled: Compiled) -> Self {
+    fn new(compiled: Compiled, parts: Parts) -> Self {
         Self {
             compiled,
             matchers: Vec::new(),
@@ -148,6 +153,8 @@ impl Builder {
             text: PatternSet::default(),
             hidden: PatternSet::default(),
             code: PatternSet::default(),
+            parts,
+            near: Vec::new(),
             modules: Vec::new(),
             commands: CommandTable::new(),
             keys: Vec::new(),
@@ -214,6 +221,11 @@ impl Builder {
                 let value = optional_regex(&value, self.compiled)?;
                 let kind = KeyMatcher { files, path, value, check, roles: role_bits(&roles)? };
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Key(kind));
+            }
+            MatchSource::Near { parts, span, also, without, profiles, .. } => {
+                let kind = self.parts.matcher(&parts, span, &also, &without)?;
+                self.near.push(matcher);
+                self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Near(kind));
             }
             MatchSource::Shape { name, profiles, .. } => {
                 let known = SHAPES.iter().find(|shape| **shape == name);
@@ -287,6 +299,8 @@ impl Builder {
             text: self.text,
             hidden: self.hidden,
             code: self.code,
+            parts: self.parts,
+            near: self.near,
             modules: self.modules,
             commands: self.commands,
             keys: self.keys,

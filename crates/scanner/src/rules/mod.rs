@@ -2,6 +2,7 @@
 
 pub(crate) mod keys;
 pub(crate) mod names;
+pub(crate) mod near;
 pub(crate) mod secret;
 pub(crate) mod shapes;
 
@@ -164,6 +165,7 @@ pub(crate) enum MatcherKind {
     Module { names: Vec<String>, sets: u8 },
     Command(CommandMatcher),
     Key(KeyMatcher),
+    Near(near::NearMatcher),
     Shape,
 }
 
@@ -248,6 +250,9 @@ pub struct Rules {
     /// Patterns of kind `text` that apply only to hidden text.
     pub(crate) hidden: PatternSet,
     pub(crate) code: PatternSet,
+    pub(crate) parts: near::Parts,
+    /// Matchers of kind `near`.
+    pub(crate) near: Vec<u16>,
     /// Matchers of kind `module` and `key`.
     pub(crate) modules: Vec<u16>,
     pub(crate) commands: CommandTable,

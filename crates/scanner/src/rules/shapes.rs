@@ -6,7 +6,7 @@ pub(crate) const SHAPES: &[&str] = plugward_types::words![
     "config-mcp-unpinned coverage-finding-cap coverage-no-lens coverage-unscanned evasion-code-in-text",
     "evasion-encoding unicode-zero-width-run evasion-invalid-utf8 evasion-line-separator",
     "evasion-name-mismatch evasion-source-encoding flow-credentials-sent flow-decode-run flow-download-run",
-    "flow-undeclared-host js-child-process-value js-env-bulk js-loader-flag js-recursive-delete",
+    "flow-transcript-sent flow-undeclared-host flow-unpack-run js-child-process-value js-env-bulk js-loader-flag js-recursive-delete",
     "js-wasm-inline obf-hex-names obf-long-encoded obf-name-building obf-offscreen obf-symbol-only",
     "opaque-archive opaque-bytecode opaque-document opaque-native opaque-unknown opaque-wasm prompt-encoded",
     "py-env-bulk py-setup-code py-torch-load py-yaml-load rs-build-process rs-build-write",

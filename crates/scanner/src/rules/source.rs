@@ -190,6 +190,21 @@ pub(crate) enum MatchSource {
         #[serde(default)]
         profiles: Vec<String>,
     },
+    /// Several parts of `rules/parts.toml` in one section.
+    Near {
+        #[serde(default)]
+        langs: Vec<String>,
+        parts: Vec<String>,
+        span: usize,
+        /// Words of which the text needs one.
+        #[serde(default)]
+        also: String,
+        /// Words of which the text has none.
+        #[serde(default)]
+        without: String,
+        #[serde(default)]
+        profiles: Vec<String>,
+    },
     Shape {
         #[serde(default)]
         langs: Vec<String>,
@@ -210,6 +225,7 @@ impl MatchSource {
             | Self::Module { langs, .. }
             | Self::Command { langs, .. }
             | Self::Key { langs, .. }
+            | Self::Near { langs, .. }
             | Self::Shape { langs, .. } => langs,
         }
     }

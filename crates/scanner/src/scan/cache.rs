@@ -29,7 +29,7 @@ pub trait MatchCache: Sync {
 
 /// Part of each key. Increase it with each change that finds something else in the same bytes by the same rules: in a
 /// lexer, a view or a dependency.
-const ENGINE: u32 = 12;
+const ENGINE: u32 = 14;
 /// Larger records are not stored: reading one back would cost as much as scanning the file.
 const MAX_RECORD: usize = 256 << 10;
 /// The length of the digest at the start of a record.

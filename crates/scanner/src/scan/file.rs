@@ -17,6 +17,7 @@ use crate::scan::sink::{Embedded, EmbeddedText, Hit, Lowered, Named, Sink};
 use crate::text::commands;
 use crate::text::decode;
 use crate::text::encoded::{self, Decoded, Uris};
+use crate::text::near;
 use crate::text::quotation;
 use crate::text::unicode::{self, Kind};
 use crate::text::view::{Obfuscations, SourceMap, View};
@@ -377,6 +378,7 @@ fn read(
     if source.lens == Lens::Prose {
         lower_quotations(rules, source.text, &mut sink.hits);
     }
+    near::find(source.text, source.lens, &mut sink);
     own.append(&mut sink.hits);
     for unread in core::mem::take(&mut sink.unread) {
         sink.shape("scan-partial", (unread.start, unread.end), Obfuscations::NONE);
@@ -549,6 +551,7 @@ const HIDDEN: &str = "prompt/hidden-text";
 /// Runs the rules of kind `text` over pieces of text.
 pub(crate) fn read_text(read: &TextRead, sink: &mut Sink<'_>) {
     let rules = sink.rules;
+    near::parts(&read.view, sink);
     let mut found = Vec::new();
     rules.text.find(&read.view.bytes, sink.lens, &mut found);
     for raw in &found {

@@ -132,6 +132,7 @@ fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut
         // A computed host is not mentioned anywhere, which proves nothing.
         let declared = host_of(one).is_none_or(|host| {
             crate::known::hosts::is_local(&host)
+                || crate::known::hosts::is_issuer(&host)
                 || named.get(&host).is_some_and(|files| files.iter().any(|file| *file != path))
                 || credentials::is_issued_by(files.get(path).copied().unwrap_or_default(), &host)
         });

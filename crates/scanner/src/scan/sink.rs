@@ -6,6 +6,7 @@ use crate::rules::keys;
 use crate::rules::names::{Names, Node, Word};
 use crate::rules::{Arg0, CommandMatcher, Declared, MatcherKind, NO_LENS, Rules};
 use crate::scan::entry::{FileKind, Lens};
+use crate::text::near::FoundPart;
 use crate::text::view::{Obfuscations, View};
 
 /// A match of one matcher, in offsets of the lexed text.
@@ -123,6 +124,8 @@ pub(crate) struct Sink<'r> {
     pub(crate) depth: usize,
     pub(crate) packages: &'r [String],
     pub(crate) hits: Vec<Hit>,
+    /// Parts of instructions.
+    pub(crate) parts: Vec<FoundPart>,
     pub(crate) embedded: Vec<Embedded>,
     pub(crate) unread: Vec<Unread>,
     /// Files that the text loads, runs or evaluates by name, in its own language.
@@ -145,6 +148,7 @@ impl<'r> Sink<'r> {
             depth: 0,
             packages,
             hits: Vec::new(),
+            parts: Vec::new(),
             embedded: Vec::new(),
             unread: Vec::new(),
             named: Vec::new(),

@@ -6,6 +6,7 @@
 pub(crate) mod commands;
 pub(crate) mod decode;
 pub(crate) mod encoded;
+pub(crate) mod near;
 pub(crate) mod passes;
 pub(crate) mod quotation;
 pub(crate) mod unicode;

@@ -14,14 +14,32 @@ const INTRODUCTIONS: &[&str] =
 /// Returns `true` if a range of a document is quoted, in a code span, in a table, or introduced as an example.
 pub(crate) fn is_quoted(source: &[u8], start: usize, end: usize) -> bool {
     let before = source.part(start.saturating_sub(NEAR)..start);
+    let after = source.part(end..source.len().min(end + NEAR));
+    let in_span = || in_marks(b'`', paragraph(before), source.part(start..end), head_paragraph(after));
+    is_cited(source, start, end) || (!is_ordered(before) && (in_span() || in_table(paragraph(before))))
+}
+
+/// Returns `true` if a range of a document is quoted, or introduced as an example.
+pub(crate) fn is_cited(source: &[u8], start: usize, end: usize) -> bool {
+    let before = source.part(start.saturating_sub(NEAR)..start);
     if is_ordered(before) {
         return false;
     }
-    let before = memchr::memmem::rfind(before, b"\n\n").map_or(before, |at| before.part(at..));
+    let before = paragraph(before);
     let after = source.part(end..source.len().min(end + NEAR));
-    let after = memchr::memmem::find(after, b"\n\n").map_or(after, |at| after.part(..at));
+    let after = head_paragraph(after);
     let matched = source.part(start..end);
-    in_pair(before, matched, after) || in_table(before) || is_introduced(before)
+    in_pair(before, matched, after) || is_introduced(before)
+}
+
+/// Returns the text before the first blank line.
+fn head_paragraph(after: &[u8]) -> &[u8] {
+    memchr::memmem::find(after, b"\n\n").map_or(after, |at| after.part(..at))
+}
+
+/// Returns the text after the last blank line.
+fn paragraph(before: &[u8]) -> &[u8] {
+    memchr::memmem::rfind(before, b"\n\n").map_or(before, |at| before.part(at..))
 }
 
 /// Returns `true` if a range is in a fenced block of a document, and neither quoted there nor an example of a text about
@@ -65,15 +83,17 @@ pub(crate) fn is_documented(source: &[u8], start: usize) -> bool {
     TOPICS.split('|').any(|topic| memchr::memmem::find(&before, topic.as_bytes()).is_some())
 }
 
-/// Returns `true` between an opening and a closing quotation or code mark.
+/// Returns `true` between two of the same mark.
+fn in_marks(mark: u8, before: &[u8], matched: &[u8], after: &[u8]) -> bool {
+    let open = memchr::memchr_iter(mark, before).count() % 2 == 1;
+    let inside = matched.part(..matched.len().saturating_sub(2));
+    let closed = memchr::memchr(mark, matched).is_some() || memchr::memchr(mark, after).is_some();
+    open && closed && memchr::memchr(mark, inside).is_none()
+}
+
+/// Returns `true` between an opening and a closing quotation mark.
 fn in_pair(before: &[u8], matched: &[u8], after: &[u8]) -> bool {
-    let same = |mark: u8| {
-        let open = memchr::memchr_iter(mark, before).count() % 2 == 1;
-        let inside = matched.part(..matched.len().saturating_sub(2));
-        let closed = memchr::memchr(mark, matched).is_some() || memchr::memchr(mark, after).is_some();
-        open && closed && memchr::memchr(mark, inside).is_none()
-    };
-    if same(b'"') || same(b'`') {
+    if in_marks(b'"', before, matched, after) {
         return true;
     }
     [("\u{201c}", "\u{201d}"), ("\u{2018}", "\u{2019}"), ("\u{ab}", "\u{bb}"), ("\u{300c}", "\u{300d}")]

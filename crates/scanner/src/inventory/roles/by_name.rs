@@ -58,7 +58,8 @@ fn is_bundle(name: &str) -> bool {
     [".min.js", ".min.mjs", ".min.cjs", ".bundle.js", ".min.css"].iter().any(|end| name.ends_with(end))
 }
 
-fn is_test(name: &str) -> bool {
+/// Returns `true` for a file of code whose name marks it as a test.
+pub(super) fn is_test(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let code = matches!(names::lens(name), Some(Lens::Js | Lens::Py | Lens::Sh | Lens::Rs));
     code && (stem.starts_with("test_")

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use aho_corasick::{AhoCorasick, MatchKind};
 use plugward_types::Part;
 
+use super::by_name;
 use crate::inventory::names::{self, join};
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::text::decode;
@@ -18,6 +19,11 @@ pub(super) struct Target {
     pub(super) runs: bool,
 }
 
+/// Verbs and programs before the path of a file that is run.
+const RUNNERS: &[&[u8]] = plugward_types::byte_words![
+    "run runs execute exec start launch call invoke load import source use bash sh zsh node bun bunx deno npx npm pnpm",
+    "yarn tsx python python3 py uv uvx pytest vitest jest mocha playwright cargo chmod perl ruby make",
+];
 /// The most files that one mention of a bare name can mean.
 const MOST_NAMESAKES: usize = 8;
 /// The most targets of one file: a list of all files of a plugin is not a set of references.
@@ -79,6 +85,7 @@ impl<'a> References<'a> {
     /// Adds every file whose name is a separate word in a text.
     fn mentions(&self, from: &str, text: &[u8], out: &mut BTreeSet<Target>) {
         let Some(search) = &self.search else { return };
+        let is_prose = names::lens(from) == Some(Lens::Prose);
         for found in search.find_iter(text) {
             let after = text.get(found.end()).copied().unwrap_or(b' ');
             let ends_word = !(after.is_ascii_alphanumeric() || matches!(after, b'_' | b'-'));
@@ -87,6 +94,10 @@ impl<'a> References<'a> {
                 continue;
             }
             let before = text.part(found.start().saturating_sub(256)..found.start());
+            // A document lists tests for contributors; a test runs only where a command starts it.
+            if is_prose && by_name::is_test(name) && !starts_program(before) {
+                continue;
+            }
             let length = before.iter().rev().take_while(|byte| is_path(**byte)).count();
             let head = before.tail(length);
             let head = core::str::from_utf8(head).unwrap_or_default();
@@ -273,6 +284,13 @@ const JS_ENDINGS: &str = "|.js|.mjs|.cjs|.ts|.mts|.cts|.tsx|.jsx|/index.js|/inde
 /// Returns `true` for bytes that paths in commands and settings contain.
 const fn is_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'@' | b'+')
+}
+
+/// Returns `true` if the line before a path contains a verb or a program that runs a file.
+fn starts_program(before: &[u8]) -> bool {
+    let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or(before).to_ascii_lowercase();
+    let mut words = line.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.any(|word| RUNNERS.contains(&word))
 }
 
 /// Returns the scripts that a package manager runs by itself.

@@ -141,6 +141,8 @@ struct Environment {
     downloads: BTreeMap<Vec<u8>, taint::downloads::Verification>,
     /// Variables and files that contain digests, with the digested files.
     digests: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
+    /// Files with secrets that the script writes, and the taint bits of these.
+    secrets: BTreeMap<Vec<u8>, u128>,
     /// Files that the script writes itself, with their content if it is known.
     written: BTreeMap<Vec<u8>, FlatText>,
     /// The working directory of the shell, if it is known.
@@ -160,6 +162,7 @@ impl Environment {
         self.downloads.clear();
         self.digests.clear();
         self.written.clear();
+        self.secrets.clear();
         self.directory.clear();
         self.function_bodies.clear();
         self.traps.clear();

@@ -3,6 +3,7 @@
 use plugward_commands::CodeLanguage;
 use plugward_types::Part;
 
+use crate::known::credentials;
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::programs::filters;
 use crate::lex::sh::programs::names;
@@ -196,7 +197,7 @@ impl Parser<'_, '_, '_> {
 
     /// Returns input that is text of the script: a here-document, a here-string, or the output of the
     /// previous stage.
-    pub(in crate::lex::sh) fn given(&mut self, own: CommandWords) -> Option<FlatText> {
+    pub(in crate::lex::sh) fn given(&self, own: CommandWords) -> Option<FlatText> {
         let redirects = self.redirects.part(own.redirects..);
         // A file under another descriptor is not the input.
         let first = |redirect: &&crate::lex::sh::syntax::simple::Redirect| redirect.number == b'0';
@@ -373,7 +374,10 @@ impl Parser<'_, '_, '_> {
             let Some(at) = memchr::memchr(b'=', &text) else { continue };
             let name = text.part(..at).to_vec();
             let value = text.part(at + 1..);
-            self.embed(Lens::Sh, word.start + at + 1, word.end);
+            // The bare name of a program is not code of its own.
+            if !value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+                self.embed(Lens::Sh, word.start + at + 1, word.end);
+            }
             let simple = !value.iter().any(|byte| matches!(byte, b'|' | b';' | b'&' | b'<' | b'>' | b'('));
             let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
             let words: Vec<Vec<u8>> = words.map(<[u8]>::to_vec).collect();
@@ -569,6 +573,13 @@ impl Parser<'_, '_, '_> {
         let texts = self.arg_texts(own);
         let mut from = None;
         let mut sources = 0;
+        // The programs get the names of what `find` looks for.
+        let words: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+        let table = &self.sink.rules.commands;
+        let found =
+            credentials::of_files(&words).map_or(0, |kind| table.source(table.program(kind.program())));
+        let outer = self.pipe;
+        self.pipe.from |= found;
         for (text, at) in texts.iter().zip(own.first + 1..) {
             if matches!(text.as_slice(), b"-exec" | b"-execdir" | b"-ok" | b"-okdir" | b"-x" | b"-X") {
                 from = Some(at + 1);
@@ -583,6 +594,7 @@ impl Parser<'_, '_, '_> {
             let inner = CommandWords { first, nested: own.nested + 1, wanted: false, ..own };
             sources |= self.command_words(inner).sources;
         }
+        self.pipe = outer;
         sources
     }
 

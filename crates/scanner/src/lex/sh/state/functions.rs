@@ -72,11 +72,7 @@ impl Parser<'_, '_, '_> {
         for word in &func.words {
             match word.as_slice() {
                 b"$@" | b"$*" | b"${@}" | b"${*}" => words.extend(args.iter().cloned()),
-                [b'$', digit @ b'1'..=b'9'] => {
-                    let at = usize::from(digit.wrapping_sub(b'1'));
-                    words.extend(args.get(at).cloned());
-                }
-                _ => words.push(word.clone()),
+                _ => words.push(filled(word, args)),
             }
         }
         if func.alias {
@@ -84,4 +80,28 @@ impl Parser<'_, '_, '_> {
         }
         Some((words, func.sources))
     }
+}
+
+/// Replaces `$1` and `${1}` in a word by the arguments of a call.
+fn filled(word: &[u8], args: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(at) = memchr::memchr(b'$', rest) {
+        out.extend_from_slice(rest.part(..at));
+        rest = rest.part(at + 1..);
+        let (digit, length) = match rest {
+            [digit @ b'1'..=b'9', ..] => (*digit, 1),
+            [b'{', digit @ b'1'..=b'9', b'}', ..] => (*digit, 3),
+            _ => {
+                out.push(b'$');
+                continue;
+            }
+        };
+        if let Some(text) = args.get(usize::from(digit.wrapping_sub(b'1'))) {
+            out.extend_from_slice(text);
+        }
+        rest = rest.part(length..);
+    }
+    out.extend_from_slice(rest);
+    out
 }

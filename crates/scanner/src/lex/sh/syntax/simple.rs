@@ -3,6 +3,7 @@
 use plugward_types::Part;
 
 use crate::known::credentials::{self, Printed};
+use crate::known::hosts;
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::programs::downloaders;
 use plugward_commands::InnerPart;
@@ -541,7 +542,14 @@ impl Parser<'_, '_, '_> {
         let words: Vec<&[u8]> =
             args.iter().take(64).map(|word| flat.bytes.part(word.start..word.end)).collect();
         let (own_secret, given) = secrets(table, name, &words, &told);
-        let fed = fed | given;
+        let (known, given) = (self.secret_files(name, &words, own), given | self.scripted(name, own));
+        let connects = told.iter().any(|(text, _)| {
+            let target = text.iter().position(|byte| *byte == b'/').and_then(|at| text.get(at..));
+            text.starts_with(b">") && target.is_some_and(downloaders::is_connection)
+        });
+        let own_secret = own_secret | known;
+        let fed = fed | given | known | if connects { own_secret } else { 0 };
+        let fed = if stays(name, &words) { fed & !self.secret_bits() } else { fed };
         let command = Command {
             program,
             how,
@@ -553,6 +561,7 @@ impl Parser<'_, '_, '_> {
             span: own.span,
         };
         self.sink.command(&command);
+        self.keep_secrets(name, own, own_secret | given | fed);
         self.runs_written(name, own);
         let args = self.flat.bytes.part(start..end);
         let sent = downloaders::source(&self.sink.rules.commands, name, args) | own_secret;
@@ -658,6 +667,7 @@ impl Parser<'_, '_, '_> {
             .collect();
         let cost = args.iter().map(Vec::len).sum::<usize>().saturating_add(64);
         let Some((words, sources)) = self.called(name, &args) else { return Stage::default() };
+        self.given_to(name, sources, own);
         if words.is_empty() && !args.is_empty() {
             self.body_with(name, &args, own);
         }
@@ -772,6 +782,18 @@ fn lines(text: &[u8], start: usize) -> impl Iterator<Item = (&[u8], usize)> {
     })
 }
 
+/// Returns `true` if a command stores secrets where they belong, or sends them to this machine.
+fn stays(name: &[u8], words: &[&[u8]]) -> bool {
+    if matches!(name, b"gh" | b"glab" | b"az" | b"gcloud") {
+        return words
+            .iter()
+            .take(2)
+            .any(|word| matches!(*word, b"secret" | b"secrets" | b"auth" | b"variable" | b"keyvault"));
+    }
+    let mut all = words.iter().flat_map(|word| hosts::addresses(word)).peekable();
+    all.peek().is_some() && all.all(|address| address.is_well_formed() && address.is_loopback())
+}
+
 /// Returns the taint bits of secrets in a command's output and in its input.
 fn secrets(
     table: &CommandTable,
@@ -790,9 +812,11 @@ fn secrets(
     if words.iter().any(|word| credentials::expands_secret(word)) {
         given |= bit(Printed::Named);
     }
-    if credentials::uploads(name, words) {
-        given |= bit(Printed::Credentials);
-    }
+    // A whole settings file is no less than credentials.
+    given |= match credentials::of_files(&credentials::uploaded(name, words)) {
+        Some(Printed::Dotenv) => bit(Printed::Credentials),
+        other => other.map_or(0, bit),
+    };
     // A filter such as `grep` outputs part of the file.
     let picks = matches!(name, b"grep" | b"egrep" | b"awk" | b"cut" | b"jq" | b"sed" | b"rg");
     let own = if picks { own | table.source(table.program(b"@picked")) } else { own };

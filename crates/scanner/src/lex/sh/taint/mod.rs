@@ -3,4 +3,5 @@
 pub(super) mod calls;
 pub(super) mod digests;
 pub(super) mod downloads;
+pub(super) mod secrets;
 pub(super) mod written_files;

@@ -1,0 +1,125 @@
+//! `plugward module`: lists and calls the modules of plugins and of this program.
+
+mod enabled;
+mod node;
+mod plugin;
+
+use plugward_loader::capability::UseOutcome;
+use plugward_loader::escape::line;
+use plugward_loader::host_modules::{
+    CallRefusal, CallResult, FunctionName, RejectReason, RejectedModule, SessionFault, ThrownError,
+};
+use serde_json::{Map, Value, json};
+
+use crate::args::{ModuleCallArgs, ModuleListArgs, ModuleVerb};
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::json;
+use crate::out::Out;
+use crate::starts::failed;
+
+pub(crate) use enabled::{EnabledModules, EnabledPlugin, with_modules};
+pub(crate) use node::NodeStart;
+
+pub(crate) fn run(verb: &ModuleVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    match verb {
+        ModuleVerb::List(args) => list(args, host, out),
+        ModuleVerb::Call(args) => call(args, host, out),
+    }
+}
+
+fn list(args: &ModuleListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let plugin = EnabledPlugin::new(&args.id, &args.settings);
+    let (row, exit) = with_modules("module", &[plugin], host, out, |enabled, out| {
+        report(enabled, out);
+        let names = enabled.modules.iter().map(|(name, functions)| {
+            let functions: Vec<&str> = functions.iter().map(FunctionName::as_str).collect();
+            (name.to_owned(), functions.into())
+        });
+        let modules: Map<String, Value> = names.collect();
+        let rejected = enabled
+            .rejected
+            .iter()
+            .map(|RejectedModule { module, why }| json!({ "module": module, "why": why.as_str() }));
+        let rejected: Vec<Value> = rejected.collect();
+        let exit = if rejected.is_empty() { 0 } else { 4 };
+        let mut row = json!({ "version": 1, "plugin": args.id, "modules": modules, "rejected": rejected });
+        if let (Some(members), false) = (row.as_object_mut(), enabled.skipped.is_empty()) {
+            members.insert("skipped".to_owned(), enabled.skipped.clone().into());
+        }
+        Ok(((row, exit), UseOutcome::Ok))
+    })?;
+    print(out, &row)?;
+    Ok(exit)
+}
+
+fn call(args: &ModuleCallArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let Some((module, function)) = args.function.split_once('.') else {
+        return Err(Failure::usage(format!("expected MODULE.FUNCTION, got `{}`", line(&args.function))));
+    };
+    let Ok(Value::Array(values)) = serde_json::from_str(&args.args) else {
+        return Err(Failure::usage("the arguments of the function are not a JSON array")
+            .help("quote them for the shell, as in `'[\"a.txt\"]'`"));
+    };
+    let plugin = EnabledPlugin::new(&args.id, &args.settings);
+    let result = with_modules("module", &[plugin], host, out, |enabled, out| {
+        report(enabled, out);
+        let result = enabled.modules.call(module, function, &values).map_err(|refusal| refused(&refusal))?;
+        let outcome = outcome(&result);
+        Ok((result, outcome))
+    })?;
+    let (row, exit) = match result {
+        CallResult::Returned(value) => (json!({ "returned": value }), 0),
+        CallResult::Thrown(ThrownError { name, message }) => {
+            (json!({ "thrown": { "name": name, "message": message } }), 1)
+        }
+    };
+    print(out, &row)?;
+    Ok(exit)
+}
+
+/// Warns of what a plugin returned and no guest can use.
+pub(crate) fn report(enabled: &EnabledModules<'_>, out: &Out) {
+    for RejectedModule { module, why } in &enabled.rejected {
+        let why = match why {
+            RejectReason::Undeclared => "the manifest does not declare it",
+            RejectReason::Repeated => "it was returned before",
+            RejectReason::Name => "its name is not valid",
+        };
+        out.report(&Diagnostic::warning(format!("module `{module}` is not registered: {why}")));
+    }
+    for member in &enabled.skipped {
+        out.report(&Diagnostic::note_of(format!("`{member}` is not a function that a guest can call")));
+    }
+}
+
+pub(crate) fn outcome(result: &CallResult) -> UseOutcome {
+    match result {
+        CallResult::Returned(_) => UseOutcome::Ok,
+        CallResult::Thrown(_) => UseOutcome::Failed,
+    }
+}
+
+pub(crate) fn print(out: &mut Out, row: &Value) -> Result<(), Failure> {
+    Ok(out.result(&format!("{}\n", json::visible(&row.to_string())))?)
+}
+
+fn refused(refusal: &CallRefusal) -> Failure {
+    let exit = match refusal {
+        CallRefusal::NotRecorded(_) => 7,
+        CallRefusal::Refused { .. } => 5,
+        _ => 2,
+    };
+    failed(exit, refusal).code(refusal.code()).help(refusal.help())
+}
+
+/// Returns the failure for a plugin or guest that cannot go on.
+pub(crate) fn session_failure(fault: &SessionFault) -> Failure {
+    let exit = match fault {
+        SessionFault::NotRecorded(_) => 7,
+        SessionFault::Pipe(error) if error.kind() == std::io::ErrorKind::Interrupted => 130,
+        _ => 1,
+    };
+    failed(exit, fault).code(fault.code()).help(fault.help())
+}

@@ -1,0 +1,157 @@
+//! A checked plugin that runs under node, from a private copy of its checked bytes.
+
+use std::fs;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use plugward_loader::escape::line;
+use plugward_loader::host_modules::{
+    HostModule, ModuleConfig, PLUGIN_SHIM, PluginInit, PluginLimits, RejectedModule, RunningPlugin,
+    SessionFault,
+};
+use plugward_loader::launch::{EnforceRule, RunningProgram};
+use plugward_loader::manifest::Coverage;
+use plugward_loader::{
+    LaunchSubject, LoadedPlugin, ModuleEntry, Record, SealedCopy, Stores, ledger_name, module_entry, sha256,
+};
+
+use super::node::NodeStart;
+use super::{EnabledPlugin, session_failure};
+use crate::access::{GrantList, GrantTarget, Grantee, LaunchRules, StartAccess};
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::settings::Settings;
+use crate::starts::{self, RecordedStart};
+use crate::verbs::mcp;
+
+/// A plugin that passed the check, and its settings.
+pub(super) struct CheckedPlugin {
+    loaded: LoadedPlugin,
+    entry: ModuleEntry,
+    config: ModuleConfig,
+    /// What `launch.grants` lists for it. It never has the access of the user.
+    granted: GrantList,
+}
+
+/// A plugin that runs.
+pub(super) struct StartedPlugin {
+    plugin: Option<RunningPlugin>,
+    program: RunningProgram,
+    recorded: RecordedStart,
+    _files: PrivateFiles,
+}
+
+/// The modules of a started plugin, and what is not registered.
+pub(super) struct ModuleOffer {
+    pub(super) modules: Vec<Box<dyn HostModule>>,
+    pub(super) rejected: Vec<RejectedModule>,
+    pub(super) skipped: Vec<String>,
+}
+
+/// The private copy of a plugin and its private directory. Dropping it removes both.
+struct PrivateFiles {
+    copy: Option<SealedCopy>,
+    home: Utf8PathBuf,
+}
+
+impl Drop for PrivateFiles {
+    fn drop(&mut self) {
+        // What remains has the checked bytes or is of the plugin, and no later start uses it.
+        let _copy = self.copy.take().map(SealedCopy::remove);
+        let _home = fs::remove_dir_all(&self.home);
+    }
+}
+
+impl CheckedPlugin {
+    /// Checks a plugin and its settings.
+    pub(super) fn find(
+        plugin: &EnabledPlugin<'_>,
+        settings: &Settings,
+        stores: &mut Stores,
+        host: &Host,
+        out: &Out,
+    ) -> Result<Self, Failure> {
+        let loaded = mcp::server::checked(plugin.id, &[], settings, stores, host, out)?;
+        let entry = module_entry(&loaded).map_err(|error| {
+            starts::failed(2, &error).code(error.code()).help("write `SCHEMA` as a literal")
+        })?;
+        let Some(entry) = entry else {
+            return Err(Failure::usage(format!("{} does not declare modules", line(plugin.id))));
+        };
+        let config = ModuleConfig::resolve(&entry.schema, &plugin.settings)
+            .map_err(|error| starts::failed(2, &error).code(error.code()).help(error.help()))?;
+        let granted = LaunchRules::here(settings, host)?.grants(GrantTarget::Plugin(loaded.key()))?;
+        Ok(Self { loaded, entry, config, granted: granted.unwrap_or_default() })
+    }
+
+    pub(super) fn ledger_name(&self) -> String {
+        ledger_name(self.loaded.key())
+    }
+
+    pub(super) fn modules(&self) -> &[String] {
+        &self.entry.modules
+    }
+
+    /// Starts the plugin, and waits for its modules.
+    pub(super) fn start(&self, host: &Host, record: &Record) -> Result<StartedPlugin, Failure> {
+        let copies = host.state_dir()?.join("sealed");
+        let dir = host::own_directory(&copies)?;
+        let copy =
+            self.loaded.seal_into(&dir).map_err(|error| starts::failed(1, &error).code("launch/io"))?;
+        let copies = host::real_path(&copies)?;
+        let root = copies.join(copy.path());
+        // Shared directories are next to the plugin in the copy.
+        let top = copy.path().split('/').next().map(|top| copies.join(top));
+        let home =
+            host.state_dir()?.join(format!("homes/{:016x}", u128::from_le_bytes(host::random()?) >> 64));
+        let files = PrivateFiles { copy: Some(copy), home };
+        let plugin = self.ledger_name();
+        let file = &self.entry.file;
+        let digest = sha256(self.loaded.bytes(file).unwrap_or_default());
+        let coverage = Coverage::ScriptInterpreterUncovered;
+        let to =
+            Grantee { plugin: &plugin, home: &files.home, tree: top.as_deref(), program: None, coverage };
+        let access = StartAccess::open(Some(&self.granted), &to, EnforceRule::Require, host, record)?;
+        let subject = LaunchSubject { plugin: &plugin, file, digest: &digest, coverage };
+        let node = NodeStart { shim: PLUGIN_SHIM, directory: root.as_str(), access, memory: None };
+        let (program, recorded, lines) = node.start(&subject, record)?;
+        let init = PluginInit { entry: format!("{root}/{file}"), config: self.config.values().clone() };
+        let mut started = StartedPlugin { plugin: None, program, recorded, _files: files };
+        match RunningPlugin::start(&init, PluginLimits::usual(), Box::new(lines)) {
+            Ok(plugin) => {
+                started.plugin = Some(plugin);
+                Ok(started)
+            }
+            Err(fault) => started.end(record).and(Err(session_failure(&fault))),
+        }
+    }
+}
+
+impl StartedPlugin {
+    pub(super) fn take_offer(&mut self) -> ModuleOffer {
+        let taken = self.plugin.as_mut().map(|plugin| {
+            (
+                std::mem::take(&mut plugin.modules),
+                std::mem::take(&mut plugin.rejected),
+                std::mem::take(&mut plugin.skipped),
+            )
+        });
+        let (modules, rejected, skipped) = taken.unwrap_or_default();
+        ModuleOffer { modules, rejected, skipped }
+    }
+
+    /// Ends the program, and records its end.
+    pub(super) fn end(mut self, record: &Record) -> Result<(), Failure> {
+        let (ended, grace) = match self.plugin.take() {
+            Some(plugin) => (plugin.end(), PluginLimits::usual().grace),
+            None => (Ok::<_, SessionFault>(()), Duration::ZERO),
+        };
+        let grace = if ended.is_ok() { grace } else { Duration::ZERO };
+        let status = self.program.end(grace);
+        let recorded = self.recorded.end(record, status.as_ref().ok().copied());
+        ended.map_err(|fault| session_failure(&fault))?;
+        status.map_err(|error| starts::launch_failure(&error))?;
+        recorded.map_err(|failure| starts::not_recorded(&failure))
+    }
+}
