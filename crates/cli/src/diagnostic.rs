@@ -260,7 +260,7 @@ fn byte_of(text: &str, character: usize) -> usize {
 
 /// Breaks an instruction into lines. A command at its end is broken with backslashes, so that it can be copied.
 fn with_command(text: &str, width: usize) -> String {
-    let start = match text.find(": plugward ") {
+    let start = match [": plugward ", ": mv "].iter().find_map(|mark| text.find(mark)) {
         Some(at) => at + 2,
         None if text.starts_with("plugward ") => 0,
         None => return wrap(text, width).join("\n"),

@@ -63,7 +63,8 @@ fn main() -> ExitCode {
     };
     let loudness = if cli.global.quiet { -1 } else { i8::try_from(cli.global.verbose).unwrap_or(i8::MAX) };
     let mut out = Out::new(cli.global.color, loudness, cli.global.output.clone());
-    let outcome = Host::new(&cli.global).and_then(|mut host| {
+    let host = Host::new(&cli.global).inspect_err(|failure| verbs::mcp::answer_failure(&cli.verb, failure));
+    let outcome = host.and_then(|mut host| {
         // These verbs write the file of `--policy`. It need not exist yet, so it is not read as settings.
         if matches!(cli.verb, Verb::Suppress(_) | Verb::Unsuppress(_)) {
             host.policy_use = PolicyUse::Write;
@@ -102,6 +103,9 @@ fn main() -> ExitCode {
 /// Prints help, a version or a usage error. Help and versions exit with 0, and usage errors with 2.
 fn usage(error: &clap::Error) -> ExitCode {
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    if code != 0 {
+        verbs::mcp::answer_usage(std::env::args_os());
+    }
     match error.print() {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             write_failed(&error);
@@ -136,7 +140,7 @@ pub(crate) fn write_failed(error: &io::Error) {
 }
 
 fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    trust_roots::refuse(verb)?;
+    trust_roots::refuse(verb).inspect_err(|failure| verbs::mcp::answer_failure(verb, failure))?;
     // Rows of the user decide which hosts there are. A verb that needs the settings reports what is wrong in them.
     let _reported_by_the_verb = settings::Settings::read(host);
     match verb {

@@ -253,6 +253,27 @@ fn rfd077_ask_every_time() {
 }
 
 #[test]
+fn which_asks_at_a_terminal_and_starts_nothing() {
+    let machine = Machine::new(&format!("{READY}{EXIT}"));
+    let ask = |flags: &[&str], typed: &[&str]| {
+        run_on_a_terminal(machine.command(&[&["which", "hello"], flags].concat()), typed, |_, _| {})
+    };
+    for (typed, expected) in [("y\n", 0), ("\n", 3)] {
+        let (exit, out, text) = ask(&[], &[typed]);
+        assert!(exit == expected && text.contains("May it run this time?"), "{exit} {text}");
+        assert!(out.contains("asks before it runs"), "{out}");
+    }
+    // A program that reads the result is not asked, and neither is anyone about a plugin that is denied.
+    for (flags, expected) in
+        [(&["--format", "json"][..], 3), (&["--cfg", "plugins.command.hello.run=deny"], 5)]
+    {
+        let (exit, _, text) = ask(flags, &[]);
+        assert!(exit == expected && !text.contains("[y]es"), "{exit} {text}");
+    }
+    assert_eq!(machine.starts(), 0);
+}
+
+#[test]
 fn rfd077_replaced_binary_starts_nothing() {
     let machine = Machine::new(&format!("{READY}{EXIT}"));
     let wrong = "0".repeat(64);
@@ -265,7 +286,7 @@ fn rfd077_replaced_binary_starts_nothing() {
     // The file is written in place while the question is open.
     let command = machine.command(&["command", "run", "hello"]);
     let (exit, _, text) = run_on_a_terminal(command, &["y\n"], |_, text| {
-        if text.contains("Run it this time?") {
+        if text.contains("May it run this time?") {
             std::fs::write(machine.0.path("bin/plugward-hello"), machine.script("# other\n")).unwrap();
         }
     });
@@ -275,7 +296,7 @@ fn rfd077_replaced_binary_starts_nothing() {
     machine.plugin(&format!("{READY}{EXIT}"));
     let command = machine.command(&["command", "run", "hello"]);
     let (exit, _, text) = run_on_a_terminal(command, &["y\n"], |_, text| {
-        if text.contains("Run it this time?") {
+        if text.contains("May it run this time?") {
             std::fs::remove_file(machine.0.path("bin/plugward-hello")).unwrap();
             machine.plugin("echo other >&2\n");
         }

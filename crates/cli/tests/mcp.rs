@@ -321,6 +321,9 @@ fn bad_servers_end_with_a_code() {
         assert!(text.contains(expected), "{expected}: {text}");
         assert_eq!(answer(&output, 1)["error"]["code"], -32001);
     }
+    let machine = Machine::new();
+    machine.0.write("server.py", "import sys\nsys.stdin.readline()\nprint('x' * (33 << 20))\n");
+    withheld(&machine, &machine.run(), 1, "protocol/too-long");
 }
 
 #[test]
@@ -754,6 +757,122 @@ fn an_offer_that_was_not_listed_to_its_end_is_not_accepted() {
     let set = report["set"].as_str().unwrap().to_owned();
     let (exit, text) = machine.plugward(&["mcp", "accept", "fs", "--set", &set]);
     assert!(exit == 4 && text.contains("mcp/part"), "{exit} {text}");
+}
+
+#[test]
+fn a_failure_before_the_verb_is_an_error_for_the_host() {
+    let machine = Machine::new();
+    let server = ["mcp", "run", "--name", "fs", "--", "python3", "server.py", "place"];
+    for args in [&["mcp", "run", "--name", "fs"][..], &["mcp", "run"], &["--nope", "mcp", "run", "a/b"]] {
+        let text = refused(&machine, args, 2);
+        assert_eq!(text, "plugward: the arguments are wrong; run: plugward mcp run --help");
+    }
+    let misspelled = [&["--cfg", "trust=lockd"], &server[..]].concat();
+    assert!(refused(&machine, &misspelled, 2).contains("run: plugward"));
+    // A wrong name is a text of the settings of a project, too.
+    let text = refused(&machine, &["mcp", "run", "--name", "a b", "--", "x"], 2);
+    assert!(text.contains("--name NAME -- COMMAND") && !text.contains("a b"), "{text}");
+    // Neither help nor the other verbs have a host.
+    for (args, exit) in [(&["mcp", "run", "--help"][..], 0), (&["mcp", "tools", "--nope"], 2)] {
+        let output = machine.piped(args, &host_lines(&json!({})));
+        assert!(code(&output) == exit && !shown(&output).1.contains("-32001"), "{}", shown(&output).1);
+    }
+    // The text has nothing of the project's file.
+    machine.0.write(".claude/settings.json", r#"{ "env": { "PLUGWARD_STATE_DIR": "/evil" } }"#);
+    let text = refused(&machine, &server, 6);
+    assert!(
+        text.contains("(settings/trust-root); run: plugward mcp run --name fs") && !text.contains("evil")
+    );
+}
+
+#[test]
+fn a_damaged_file_of_offers_is_repaired_by_the_printed_command() {
+    let machine = Machine::new();
+    assert_eq!(code(&machine.run()), 0);
+    let file = std::fs::read_dir(machine.0.path("state/mcp")).unwrap();
+    let file = file
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|end| end == "json"));
+    // A file of an earlier build has no `command`.
+    let text = std::fs::read_to_string(file.as_ref().unwrap()).unwrap().replace("\"command\"", "\"other\"");
+    std::fs::write(file.unwrap(), text).unwrap();
+    let (exit, text) = machine.plugward(&["mcp", "tools"]);
+    assert!(exit == 7 && text.contains("mcp/store"), "{exit} {text}");
+    let (exit, text) = machine.plugward(&["mcp", "tools", "fs"]);
+    assert!(exit == 7 && text.contains("mcp/store"), "{exit} {text}");
+    let repair = &text[text.find(" mv ").unwrap()..];
+    assert!(Command::new("sh").arg("-c").arg(repair).status().unwrap().success(), "{repair}");
+    // The pins stay, and the next start stores what a review needs.
+    assert_eq!((code(&machine.run()), machine.tools(&[]).0), (0, 0));
+    machine.offer(&json!([tool("add", "Adds.")]));
+    assert_eq!(code(&machine.run()), 4);
+    machine.offer(&json!([tool("add", "Adds two numbers.")]));
+    assert_eq!((code(&machine.run()), machine.tools(&[]).0), (0, 0));
+}
+
+/// Starts a server as a host does that has these capabilities, and asserts that it answers. Returns the number of its tools,
+/// prompts and resource templates.
+fn real_items(machine: &Machine, name: &str, command: &[&str], capabilities: &Value) -> usize {
+    let args = [&["mcp", "run", "--name", name, "--"], command].concat();
+    let mut command = machine.command(&args);
+    let memory = machine.0.path("memory.json");
+    let mut child = command.env("MEMORY_FILE_PATH", memory).stdin(Stdio::piped()).spawn().unwrap();
+    let mut to_server = child.stdin.take().unwrap();
+    let from_server = BufReader::new(child.stdout.take().unwrap());
+    for line in &host_lines(capabilities)[..3] {
+        writeln!(to_server, "{line}").unwrap();
+    }
+    for line in from_server.lines() {
+        let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        match message.get("method") {
+            Some(_) if message.get("id").is_some() => {
+                let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "roots": [] } });
+                writeln!(to_server, "{answer}").unwrap();
+            }
+            None if message["id"] == 2 => {
+                assert!(!message["result"]["tools"].as_array().unwrap().is_empty(), "{name}: {message}");
+                break;
+            }
+            _ => {}
+        }
+    }
+    drop(to_server);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 0, "{name}: {}", shown(&output).1);
+    let saved = machine.command(&["mcp", "tools", name, "--saved", "--format", "json"]).output().unwrap();
+    let saved: Value = serde_json::from_slice(&saved.stdout).unwrap();
+    assert_eq!(saved["state"], "same", "{name}: {saved}");
+    saved["items"].as_array().unwrap().iter().filter(|item| item["kind"] != "instructions").count()
+}
+
+#[test]
+fn real_servers_pass_twice() {
+    let machine = Machine::new();
+    let place = machine.0.path("place");
+    let place = place.to_str().unwrap();
+    assert!(Command::new("git").args(["init", "-q", place]).status().unwrap().success());
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/mcp");
+    for (program, args, items) in [
+        ("node_modules/.bin/mcp-server-everything", &[][..], [19, 22]),
+        ("node_modules/.bin/mcp-server-filesystem", &[place], [0, 0]),
+        ("node_modules/.bin/mcp-server-memory", &[], [0, 0]),
+        ("py/bin/mcp-server-time", &["--local-timezone", "UTC"], [0, 0]),
+        ("py/bin/mcp-server-git", &["--repository", place], [0, 0]),
+    ] {
+        let path = format!("{programs}/{program}");
+        if !std::path::Path::new(&path).exists() {
+            println!("skipped: {program} is missing; run: cargo xtask peers servers");
+            assert!(std::env::var_os("PLUGWARD_PEERS").is_none_or(|value| value != "require"), "{program}");
+            continue;
+        }
+        let (name, command) = (program.rsplit('-').next().unwrap(), [&[&*path], args].concat());
+        let more = json!({ "roots": {}, "sampling": {}, "elicitation": {} });
+        let [first, again, with_more] =
+            [&json!({}), &json!({}), &more].map(|client| real_items(&machine, name, &command, client));
+        assert_eq!(first, again, "{name}");
+        let expected = if items == [0, 0] { [first, first] } else { items };
+        assert_eq!([first, with_more], expected, "{name}");
+    }
 }
 
 /// The entry of a wrapped server limits its exact command. Another command under its name does not start.

@@ -8,8 +8,9 @@
 )]
 
 mod model;
+mod servers;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,8 @@ pub(crate) enum Peers {
     },
     /// Install a small language model and its server, for the test of an audit by a real model
     Model,
+    /// Install public MCP servers, for the tests of `plugward mcp run`
+    Servers,
 }
 
 #[derive(Deserialize)]
@@ -107,7 +110,11 @@ fn intact() -> String {
 }
 
 pub(crate) fn run(task: &Peers) -> Result<Outcome> {
-    let Peers::Hosts { prefix, host, plugward } = task else { return model::install() };
+    let (prefix, host, plugward) = match task {
+        Peers::Hosts { prefix, host, plugward } => (prefix, host, plugward),
+        Peers::Model => return model::install(),
+        Peers::Servers => return servers::install(),
+    };
     let target = PathBuf::from(target_directory()?);
     let prefix = match prefix {
         Some(prefix) => std::path::absolute(prefix)?,
@@ -144,11 +151,16 @@ fn install(prefix: &Path, hosts: &[Host]) -> Result<()> {
     if packages.is_empty() {
         return Ok(());
     }
+    npm_install(prefix, &packages)
+}
+
+/// Installs packages below a directory.
+fn npm_install<S: AsRef<OsStr>>(prefix: &Path, packages: &[S]) -> Result<()> {
     fs::create_dir_all(prefix).with_context(|| format!("create {}", prefix.display()))?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"]).arg(prefix);
-    npm.args(&packages).stdin(Stdio::null()).stdout(Stdio::null());
-    let status = npm.status().context("start npm, which installs the hosts (https://nodejs.org)")?;
+    npm.args(packages).stdin(Stdio::null()).stdout(Stdio::null());
+    let status = npm.status().context("start npm (https://nodejs.org)")?;
     ensure!(status.success(), "npm install ended with {status}");
     Ok(())
 }

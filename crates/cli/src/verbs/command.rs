@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use self::printer::{Printer, field};
 use self::ready::PluginStart;
+pub(crate) use self::ready::agree;
 use crate::access::{GrantList, GrantTarget, Grantee, StartAccess};
 use crate::args::{CommandDescribeArgs, CommandRunArgs, CommandVerb, ListFormat};
 use crate::command_host::CommandSetup;

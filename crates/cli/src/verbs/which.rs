@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, LOAD, Out, REFUSE, paint};
-use crate::verbs::config;
+use crate::verbs::{command, config};
 use plugward_loader::escape::line;
 
 #[derive(Serialize)]
@@ -36,10 +36,10 @@ struct Shown<'a> {
 
 pub(crate) fn run(args: &WhichArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let setup = CommandSetup::of_project(args.project.as_ref(), host, out)?;
-    let registry = setup.kept(host)?;
+    let kept = setup.kept(host)?;
     let store = command_host::store_to_look(host)?;
     let words: Vec<&str> = args.name.split_whitespace().chain(args.args.iter().map(String::as_str)).collect();
-    let registry = registry.as_ref().map(|loaded| &loaded.registry);
+    let registry = kept.as_ref().map(|loaded| &loaded.registry);
     let found = setup
         .with_host(|of| of.find(store.as_ref(), registry, &words))
         .map_err(|error| command_host::failure(&error))?;
@@ -52,6 +52,10 @@ pub(crate) fn run(args: &WhichArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     }
     if let Some(reason) = &found.reason {
         out.report(&diagnostic(&found, reason, &setup, host));
+    }
+    let is_asked = found.decision == RunDecision::Ask && args.format == ListFormat::Table;
+    if is_asked && command::agree(&found, kept.as_ref(), host, out)? {
+        return Ok(0);
     }
     Ok(found.exit())
 }

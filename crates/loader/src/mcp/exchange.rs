@@ -268,10 +268,12 @@ impl Proxy<'_> {
 
     fn server_lines(&mut self, chunk: Vec<u8>) -> Result<(), SessionError> {
         self.server_side.fill(chunk);
-        while self.stop.is_none()
-            && let Some(line) = self.server_side.next().or_else(|fault| self.unreadable(fault))?
-        {
-            let steps = self.session.from_server(&line, (self.clock)());
+        while self.stop.is_none() {
+            let steps = match self.server_side.next() {
+                Ok(Some(line)) => self.session.from_server(&line, (self.clock)()),
+                Ok(None) => break,
+                Err(fault) => self.session.fail(fault),
+            };
             self.perform(steps)?;
             if self.outgoing.len() > MOST_WAITING {
                 return Err(SessionError::Unread);
@@ -279,13 +281,6 @@ impl Proxy<'_> {
         }
         self.threads.ask_for_output();
         Ok(())
-    }
-
-    /// Answers the requests of the host before the session fails.
-    fn unreadable<T>(&mut self, fault: ProtocolError) -> Result<T, SessionError> {
-        let steps = self.session.server_ended();
-        self.perform(steps)?;
-        Err(fault.into())
     }
 
     fn server_end(&mut self) -> Result<(), SessionError> {

@@ -223,6 +223,10 @@ impl<'a> OfferJudge<'a> {
         if !offer.is_complete() || is_pinned || self.rules.new != NewItemRule::Pin {
             if offer.is_complete() {
                 self.seen = Some(offer.items().to_vec());
+                // The user moved a damaged file away.
+                if self.texts.is_new() {
+                    self.texts.add(&StoredOffer { is_withheld: false, ..self.stored(first, offer) })?;
+                }
             }
             return Ok(OfferCheck::Same);
         }

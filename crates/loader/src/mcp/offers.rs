@@ -1,6 +1,7 @@
 //! The texts of offers, for reviews and diffs. They are never a grant.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::time::Duration;
 
 use cap_std::fs::Dir;
@@ -90,6 +91,9 @@ pub enum OfferStoreError {
     /// The file cannot be accessed.
     #[error("the stored offers: {0}")]
     State(#[from] StateError),
+    /// The directory cannot be read.
+    #[error("the directory of the stored offers cannot be read: {0}")]
+    Directory(#[source] io::Error),
     /// The file is damaged.
     #[error("the stored offers in {file} are damaged: {fault}")]
     Damaged {
@@ -114,6 +118,7 @@ pub struct OfferStore {
     file: StateFile,
     plugin: Option<String>,
     server: String,
+    is_new: bool,
 }
 
 impl OfferStore {
@@ -130,7 +135,12 @@ impl OfferStore {
         let digest = sha256(format!("{}\n{server}", plugin.as_deref().unwrap_or_default()).as_bytes()).hex();
         let name = format!("{}.json", digest.chars().take(32).collect::<String>());
         let file = StateFile::at(dir, &name, CAP, owner, Backup::None)?;
-        Ok(Self { file, plugin, server: server.to_owned() })
+        Ok(Self { file, plugin, server: server.to_owned(), is_new: !dir.exists(&name) })
+    }
+
+    /// Returns `true` if there was no file when the store was opened.
+    pub(crate) const fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// Returns the servers with stored offers in a directory, sorted by name.
@@ -140,8 +150,8 @@ impl OfferStore {
     pub fn servers(dir: &Dir, owner: Owner) -> Result<Vec<OfferServer>, OfferStoreError> {
         let damaged = |file: &str, fault: String| OfferStoreError::Damaged { file: file.to_owned(), fault };
         let mut servers = Vec::new();
-        for entry in dir.entries().map_err(|error| damaged("the directory", error.to_string()))? {
-            let name = entry.map_err(|error| damaged("the directory", error.to_string()))?.file_name();
+        for entry in dir.entries().map_err(OfferStoreError::Directory)? {
+            let name = entry.map_err(OfferStoreError::Directory)?.file_name();
             let Some(name) = name.to_str().filter(|name| name.strip_suffix(".json").is_some()) else {
                 continue;
             };

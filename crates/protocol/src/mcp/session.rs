@@ -336,7 +336,8 @@ impl ProxySession {
         }
     }
 
-    pub(crate) fn fail(&mut self, fault: ProtocolError) -> Vec<ProxyStep> {
+    /// Ends the session because of a fault, such as a line of the server that is too long. Requests without an answer get an error.
+    pub fn fail(&mut self, fault: ProtocolError) -> Vec<ProxyStep> {
         self.close(&fault.for_host(), Some(fault))
     }
 

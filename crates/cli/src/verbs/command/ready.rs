@@ -47,7 +47,12 @@ impl PluginStart {
         command_host::notes(&found.notes, out);
         let consent = match (found.decision, &found.reason) {
             (RunDecision::Run | RunDecision::Install, None) => InstallConsent::NotAsked,
-            (RunDecision::Ask, Some(reason)) => agree(&found, kept.as_ref(), reason, host, out)?,
+            (RunDecision::Ask, Some(reason)) => {
+                if !agree(&found, kept.as_ref(), host, out)? {
+                    return Err(command_host::failure(reason));
+                }
+                InstallConsent::Given
+            }
             (_, reason) => return Err(refused(reason.as_ref(), setup)),
         };
         if found.source != CommandSource::Registry {
@@ -97,29 +102,27 @@ fn find(
     found.map_err(|error| command_host::failure(&error))
 }
 
-/// Asks whether the plugin may run this time. The answer is not stored.
-fn agree(
+/// Asks whether the plugin may run this time. The answer is not stored. Without a terminal, nobody agrees.
+pub(crate) fn agree(
     found: &FoundCommand,
     registry: Option<&LoadedRegistry>,
-    reason: &RegistryError,
     host: &Host,
     out: &Out,
-) -> Result<InstallConsent, Failure> {
-    let refusal = || command_host::failure(reason);
+) -> Result<bool, Failure> {
     if !host.interactive {
-        return Err(refusal());
+        return Ok(false);
     }
     let listed = registry.filter(|_| found.source == CommandSource::Registry);
     let (text, question) = if let Some(loaded) = listed {
-        (explanation(&loaded.registry, &found.name), "Install and run it?")
+        (explanation(&loaded.registry, &found.name), "May it be installed and run?")
     } else {
         let directory = Utf8Path::new(found.directory.as_deref().unwrap_or_default());
         let file = directory.join(found.file.as_deref().unwrap_or_default());
         let digest = found.digest.map(|digest| digest.to_string()).unwrap_or_default();
-        (format!("{} is {} ({digest}).", line(&found.name), line(file.as_str())), "Run it this time?")
+        (format!("{} is {} ({digest}).", line(&found.name), line(file.as_str())), "May it run this time?")
     };
     let text = format!("{text} It runs with your access to files, connections and processes.");
-    if prompt::confirm(&text, question, host, out)? { Ok(InstallConsent::Given) } else { Err(refusal()) }
+    prompt::confirm(&text, question, host, out)
 }
 
 fn refused(reason: Option<&RegistryError>, setup: &CommandSetup) -> Failure {

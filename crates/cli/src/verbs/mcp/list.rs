@@ -38,7 +38,7 @@ pub(super) fn run(format: ListFormat, host: &Host, out: &mut Out) -> Result<u8, 
     // A verb that only looks creates no directory.
     let servers = if dir.is_dir() {
         let dir = host::own_directory(&dir).map_err(Failure::of_store)?;
-        OfferStore::servers(&dir, host::owner()).map_err(|error| store_failure(&error))?
+        OfferStore::servers(&dir, host::owner()).map_err(|error| store_failure(&error, host))?
     } else {
         Vec::new()
     };
@@ -50,7 +50,7 @@ pub(super) fn run(format: ListFormat, host: &Host, out: &mut Out) -> Result<u8, 
         };
         let server =
             McpServer { owner, name, shown: shown.clone(), command: Vec::new(), directory: String::new() };
-        let stored = texts(&server, host)?.read().map_err(|error| store_failure(&error))?;
+        let stored = texts(&server, host)?.read().map_err(|error| store_failure(&error, host))?;
         let Some(last) = stored.last() else { continue };
         let rules = OfferRules { new: NewItemRule::Refuse, ..setup.rules()? };
         let view = tools::saved(server, last, &mut pins, rules, host)?;

@@ -7,6 +7,7 @@ mod table;
 mod tools;
 mod wrap;
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use plugward_loader::manifest::MAIN_FILES;
@@ -19,7 +20,7 @@ use plugward_loader::{
     OfferStore, OfferStoreError, PinStore, PluginKey,
 };
 
-use crate::args::{DiscoveryOptions, McpAcceptArgs, McpServerArgs, McpVerb};
+use crate::args::{DiscoveryOptions, McpAcceptArgs, McpServerArgs, McpVerb, Verb};
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
@@ -35,6 +36,21 @@ pub(crate) fn run(verb: &McpVerb, host: &Host, out: &mut Out) -> Result<u8, Fail
         McpVerb::Accept(args) => accept(args, host, out),
         McpVerb::Forget(args) => forget(args, host, out),
         McpVerb::Wrap(args) => wrap::run(args, host, out),
+    }
+}
+
+/// Answers the host of `mcp run` if the verb fails before it is called.
+pub(crate) fn answer_failure(verb: &Verb, failure: &Failure) {
+    if let Verb::Mcp { verb: McpVerb::Run(args) } = verb {
+        proxy::refuse(&proxy::refusal(args, failure));
+    }
+}
+
+/// Answers the host of `mcp run` if the arguments are wrong.
+pub(crate) fn answer_usage(words: impl Iterator<Item = OsString>) {
+    let words: Vec<OsString> = words.take_while(|word| word != "--").collect();
+    if words.windows(2).any(|pair| matches!(pair, [first, second] if first == "mcp" && second == "run")) {
+        proxy::refuse("the arguments are wrong; run: plugward mcp run --help");
     }
 }
 
@@ -70,7 +86,8 @@ fn pins(host: &Host, out: &Out) -> Result<PinStore, Failure> {
 /// Opens the texts of the offers of a server.
 fn texts(server: &McpServer, host: &Host) -> Result<OfferStore, Failure> {
     let dir = host::own_directory(&host.state_dir()?.join("mcp")).map_err(Failure::of_store)?;
-    OfferStore::at(&dir, host::owner(), &server.owner, &server.name).map_err(|error| store_failure(&error))
+    OfferStore::at(&dir, host::owner(), &server.owner, &server.name)
+        .map_err(|error| store_failure(&error, host))
 }
 
 /// Returns the server that a command names, without its command.
@@ -125,7 +142,7 @@ fn accept(args: &McpAcceptArgs, host: &Host, out: &Out) -> Result<u8, Failure> {
     let server = named(&args.server, host, out)?;
     let (mut pins, texts) = (pins(host, out)?, texts(&server, host)?);
     let mut judge = OfferJudge::new(server, &mut pins, texts, setup.rules()?);
-    match judge.accept(set).map_err(|error| failure(&error))? {
+    match judge.accept(set).map_err(|error| failure(&error, host))? {
         OfferAcceptance::Pinned => {
             out.say(&format!("Pinned {set} for {}.", line(&args.server)));
             Ok(0)
@@ -167,16 +184,23 @@ fn dangers(server: &str, findings: &[(String, plugward_loader::Finding)]) -> Fai
         .note("findings", shown.collect::<Vec<_>>().join(", "))
 }
 
-fn store_failure(error: &OfferStoreError) -> Failure {
-    Failure::store(error.to_string())
-        .code(error.code())
-        .help("move the file away, and start the server again")
+fn store_failure(error: &OfferStoreError, host: &Host) -> Failure {
+    let failure = Failure::store(error.to_string()).code(error.code());
+    match (error, host.state_dir()) {
+        (OfferStoreError::State(error), _) => failure.help(error.help()),
+        (OfferStoreError::Damaged { file, .. }, Ok(dir)) => {
+            let path = dir.join("mcp").join(file);
+            let (from, to) = (shared::quoted(path.as_str()), shared::quoted(&format!("{path}.damaged")));
+            failure.help(format!("move the file away (the pins stay): mv {from} {to}"))
+        }
+        _ => failure,
+    }
 }
 
-fn failure(error: &OfferFailure) -> Failure {
+fn failure(error: &OfferFailure, host: &Host) -> Failure {
     match error {
         OfferFailure::Pins(failure) => shared::store_failure(failure),
-        OfferFailure::Texts(error) => store_failure(error),
+        OfferFailure::Texts(error) => store_failure(error, host),
         other => Failure::internal(other.to_string()).code("mcp/not-pinned"),
     }
 }

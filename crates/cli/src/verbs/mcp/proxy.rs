@@ -9,11 +9,11 @@ use plugward_loader::launch::{LaunchError, RunningProgram};
 use plugward_loader::protocol::{Offer, OfferCheck, ProxySession, ProxyStep};
 use plugward_loader::{
     OfferFailure, OfferJudge, OfferOutcome, OfferStore, ProxyEnd, ProxyHost, ProxyStop, SessionPipes,
-    Severity, Stores,
+    Severity, Stores, TRUST_ROOT,
 };
 
 use super::server::ServerStart;
-use super::{OfferSetup, dangers, failure, texts};
+use super::{OfferSetup, dangers, failure, texts, wrapped_name};
 use crate::args::McpRunArgs;
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &McpRunArgs, host: &Host, out: &Out) -> Result<u8, Failu
         out.report(&Diagnostic::warning(format!("the private copy could not be removed: {error}")));
     }
     if let Some(error) = failed {
-        return Err(failure(&error));
+        return Err(failure(&error, host));
     }
     let code = ended(end, outcome, &shown, out)?;
     recorded.map_err(|failure| starts::not_recorded(&failure))?;
@@ -90,22 +90,26 @@ fn start(args: &McpRunArgs, host: &Host, out: &Out) -> Result<Started, Failure> 
 
 /// Returns the text for a host whose server does not start. The host can show it to a model, so it has no texts of plugins and
 /// repositories, which are in the messages of their failures.
-fn refusal(args: &McpRunArgs, failure: &Failure) -> String {
+pub(super) fn refusal(args: &McpRunArgs, failure: &Failure) -> String {
+    let is_of_project = matches!(failure.stable_code(), Some("policy/settings" | TRUST_ROOT));
+    let name = args.name.as_deref().filter(|name| wrapped_name(name).is_ok());
+    let reason = match name {
+        Some(_) if !is_of_project => failure.to_string(),
+        _ => "the server does not start".to_owned(),
+    };
     let code = failure.stable_code().map(|code| format!(" ({code})")).unwrap_or_default();
-    let is_own = args.name.is_some() && failure.stable_code() != Some("policy/settings");
-    let reason = if is_own { failure.to_string() } else { "the server does not start".to_owned() };
-    let by_hand = || match (&args.name, &args.server) {
-        (Some(name), _) => format!("plugward mcp run --name {name} -- COMMAND, as in your settings"),
-        (None, server) => {
-            format!("plugward mcp run {}", shared::quoted(server.as_deref().unwrap_or_default()))
-        }
+    // Failures of stores end with their code.
+    let code = if reason.ends_with(&code) { "" } else { &*code };
+    let by_hand = || match &args.server {
+        Some(server) => format!("plugward mcp run {}", shared::quoted(server)),
+        None => format!("plugward mcp run --name {} -- COMMAND, as in your settings", name.unwrap_or("NAME")),
     };
     let next = failure.next_command().map_or_else(by_hand, str::to_owned);
     format!("{reason}{code}; run: {next}")
 }
 
 /// Answers the first request of the host with an error. A user at a terminal sees the failure instead.
-fn refuse(text: &str) {
+pub(super) fn refuse(text: &str) {
     if io::stdin().is_terminal() {
         return;
     }

@@ -62,7 +62,7 @@ pub(super) fn run(args: &McpToolsArgs, host: &Host, out: &mut Out) -> Result<u8,
     let settings = Settings::read(host)?;
     let setup = OfferSetup::read(&settings, host)?;
     let server = named(name, host, out)?;
-    let stored = texts(&server, host)?.read().map_err(|error| store_failure(&error))?;
+    let stored = texts(&server, host)?.read().map_err(|error| store_failure(&error, host))?;
     let Some(last) = stored.last() else {
         return Err(Failure::usage(format!("no offer of {} is stored", line(name)))
             .code("mcp/no-offer")
@@ -114,7 +114,7 @@ pub(super) fn saved(
     let texts = texts(&server, host)?;
     let offer = Offer::new(last.items.clone(), ClientCapabilities::default());
     let offer = offer.map_err(|error| Failure::store(error.to_string()).code(error.code()))?;
-    OfferJudge::new(server, pins, texts, rules).view(&offer).map_err(|error| failure(&error))
+    OfferJudge::new(server, pins, texts, rules).view(&offer).map_err(|error| failure(&error, host))
 }
 
 /// Starts the server as the host did that got the last offer, and compares what it offers now.
@@ -150,7 +150,7 @@ fn started(
     start.remove_copy()?;
     recorded.map_err(|failure| starts::not_recorded(&failure))?;
     match (result, end.stop) {
-        (Some(result), _) => result.map_err(|error| failure(&error)),
+        (Some(result), _) => result.map_err(|error| failure(&error, host)),
         (None, ProxyStop::Interrupted) => Err(Failure::exiting(130, "interrupted")),
         (None, ProxyStop::Failed(error)) => Err(starts::session_failure(&error)),
         (None, _) => Err(Failure::internal(format!("{} made no offer", line(shown)))
