@@ -410,11 +410,20 @@ pub(crate) fn open(dir: &Utf8Path) -> Result<Jail, Failure> {
 
 /// Opens a file or directory to lend it to a program.
 pub(crate) fn handle(path: &Utf8Path) -> Result<std::fs::File, Failure> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // Opening a named pipe would wait for its writer.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     #[expect(
         clippy::disallowed_methods,
         reason = "a private copy, an interpreter, or a program that the user named"
     )]
-    std::fs::File::open(path).map_err(|error| unreachable(path, &error))
+    let opened = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let file = opened.map_err(|error| unreachable(path, &error))?;
+    let kind = file.metadata().map_err(|error| unreachable(path, &error))?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return Ok(file);
+    }
+    Err(Failure::usage(format!("{path} is neither a file nor a directory")))
 }
 
 /// Returns the absolute path of an existing file or directory, with all symlinks resolved.

@@ -278,6 +278,7 @@ fn an_interrupt_ends_the_program() {
 fn what_cannot_be_granted_starts_nothing() {
     let machine = Machine::new(User::Same);
     std::os::unix::fs::symlink("read", machine.home.path("link")).unwrap();
+    assert!(Command::new("mkfifo").arg("-m755").arg(machine.home.path("pipe")).status().unwrap().success());
     for (flag, value, expected) in [
         ("--read", "/", "the root of the file system"),
         ("--read", "gone", "no such directory"),
@@ -294,6 +295,10 @@ fn what_cannot_be_granted_starts_nothing() {
         ("--connect", "example.com", "one host and a port"),
         ("--listen", "0", "it is not a port"),
         ("--run", "no-such-program", "is not on PATH"),
+        ("--run", "./read", "not an executable file"),
+        ("--run", "read/file", "not an executable file"),
+        ("--run", "./gone", "not an executable file"),
+        ("--run", "./pipe", "not an executable file"),
     ] {
         for name in ["home/.claude", "config"] {
             std::fs::create_dir_all(machine.home.path(name)).unwrap();
@@ -314,6 +319,36 @@ fn what_cannot_be_granted_starts_nothing() {
         assert!(shown(&output).contains("error[launch/spec]: the plugin has no file"), "{}", shown(&output));
     }
     assert!(machine.ledger().iter().all(|row| row["type"] != "launch_started"));
+}
+
+/// The first line of a script of the plugin selects no directory of the user. The environment of a program on `PATH` is
+/// readable, but not the other files next to it.
+#[test]
+fn a_script_does_not_select_what_it_can_read() {
+    if !is_enforced() {
+        return;
+    }
+    let machine = Machine::new(User::Same);
+    for (name, text) in [("pyvenv.cfg", ""), ("secret", "secret"), ("lib/module", "module")] {
+        machine.home.write(&format!("venv/{name}"), text);
+    }
+    std::fs::create_dir_all(machine.home.path("venv/bin")).unwrap();
+    std::os::unix::fs::symlink("/usr/bin/python3", machine.home.path("venv/bin/python3")).unwrap();
+    let script = PROBE.replace("/usr/bin/env python3", &machine.path("venv/bin/python3"));
+    machine.home.write("plugins/tool/bin/wide.py", &script);
+    machine.mode("plugins/tool/bin/wide.py", 0o755);
+    let path = format!("{}:/usr/bin:/bin", machine.path("venv/bin"));
+    for (file, at, expected) in [
+        // Python cannot read its `pyvenv.cfg`, and ends.
+        ("bin/wide.py", "venv/secret", ""),
+        ("bin/probe.py", "venv/secret", "PermissionError"),
+        ("bin/probe.py", "venv/lib/module", "module\nok"),
+    ] {
+        let args = ["launch", "plugins/tool", file, "read", &machine.path(at)];
+        let output = machine.command(&args).env("PATH", &path).output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        assert_eq!(printed, expected, "{file} {at}: {}", shown(&output));
+    }
 }
 
 /// The settings of the user count, with the place of what is wrong. Those of a repository do not.

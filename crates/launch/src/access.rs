@@ -148,6 +148,23 @@ impl GrantedAccess {
         }
     }
 
+    /// Copies the access, so that one of several starts can add to its own.
+    ///
+    /// # Errors
+    /// `launch/io` if a handle cannot be copied.
+    pub fn try_clone(&self) -> Result<Self, LaunchError> {
+        let copy = |(file, rights): &(OwnedFd, Rights)| Ok((file.try_clone()?, *rights));
+        let files: io::Result<_> = self.files.iter().map(copy).collect();
+        Ok(Self {
+            files: files.map_err(LaunchError::io("copy a handle of a grant"))?,
+            connect: self.connect.clone(),
+            listen: self.listen.clone(),
+            variables: self.variables.clone(),
+            values: self.values.clone(),
+            not_enforced: self.not_enforced.clone(),
+        })
+    }
+
     /// Adds a directory. The identity of the grant is that of the jail: its device, `:`, and its inode.
     ///
     /// # Errors

@@ -1,6 +1,8 @@
 //! Opens what is granted, and records it as capabilities.
 
+use std::fs::File;
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::capability::{
@@ -27,7 +29,7 @@ pub(crate) struct Grantee<'a> {
     pub(crate) home: &'a Utf8Path,
     /// The private copy of the plugin.
     pub(crate) tree: Option<&'a Utf8Path>,
-    /// The file that starts, if it can need an interpreter.
+    /// The file that starts, if it can need an interpreter. With a `tree`, a manifest names it.
     pub(crate) program: Option<&'a Utf8Path>,
     pub(crate) coverage: Coverage,
 }
@@ -41,7 +43,7 @@ pub(crate) enum StartAccess {
 /// What the kernel needs for a grant, next to the capability.
 enum OpenedGrant {
     Directory(Jail),
-    Program(Utf8PathBuf),
+    Program(Utf8PathBuf, File),
     Named,
 }
 
@@ -75,7 +77,7 @@ impl StartAccess {
         let path = programs::own_path();
         access.set_variable("PATH", &path).map_err(failed)?;
         if let Some(program) = to.program {
-            add_program(&mut access, program)?;
+            add_program(&mut access, program, to.tree)?;
         }
         if scopes.is_empty() {
             return Ok(Self::Granted { access: Box::new(access), rule, workflow: None });
@@ -106,12 +108,12 @@ impl StartAccess {
         }
     }
 
-    /// Adds what another program needs that starts with the same access.
-    pub(crate) fn add_program(&mut self, program: &Utf8Path) -> Result<(), Failure> {
-        match self {
-            Self::User => Ok(()),
-            Self::Granted { access, .. } => add_program(access, program),
-        }
+    /// Returns the access of one of several starts, with what its program needs. The others do not get that.
+    pub(crate) fn of_program(&self, program: &Utf8Path, tree: &Utf8Path) -> Result<Self, Failure> {
+        let Self::Granted { access, rule, .. } = self else { return Ok(Self::User) };
+        let mut access = access.try_clone().map_err(|error| starts::launch_failure(&error))?;
+        add_program(&mut access, program, Some(tree))?;
+        Ok(Self::Granted { access: Box::new(access), rule: *rule, workflow: None })
     }
 
     pub(crate) const fn is_granted(&self) -> bool {
@@ -135,18 +137,22 @@ fn add(access: &mut GrantedAccess, capability: &AnyCapability, grant: OpenedGran
             Ok(())
         }
         (AnyCapability::EnvRead(one), _) => access.variables(one),
-        (AnyCapability::ProcessSpawn(one), OpenedGrant::Program(path)) => {
-            add_program(access, &path)?;
-            access.program(one, host::handle(&path)?.as_fd())
+        (AnyCapability::ProcessSpawn(one), OpenedGrant::Program(path, file)) => {
+            add_program(access, &path, None)?;
+            access.program(one, file.as_fd())
         }
         _ => return Err(Failure::internal("a capability of another kind")),
     };
     added.map_err(|error| starts::launch_failure(&error))
 }
 
-/// Adds what a program and its interpreters need.
-fn add_program(access: &mut GrantedAccess, program: &Utf8Path) -> Result<(), Failure> {
-    for directory in programs::installations(program) {
+/// Adds what a program and its interpreters need. With a `tree`, a manifest names the program.
+fn add_program(
+    access: &mut GrantedAccess,
+    program: &Utf8Path,
+    tree: Option<&Utf8Path>,
+) -> Result<(), Failure> {
+    for directory in programs::installations(program, tree) {
         let added = access.installation(host::handle(&directory)?.as_fd());
         added.map_err(|error| starts::launch_failure(&error))?;
     }
@@ -188,9 +194,15 @@ fn open(kind: GrantKind, grant: &GrantText, host: &Host) -> Result<(AnyScope, Op
                 let missing = || grant.wrong(format!("{} is not on PATH", line(text)), EXPECTED);
                 programs::find(text, &path).ok_or_else(missing)?
             };
+            let is_program =
+                |file: &File| file.metadata().is_ok_and(|data| data.is_file() && data.mode() & 0o111 != 0);
+            let file = host::handle(&path)
+                .ok()
+                .filter(is_program)
+                .ok_or_else(|| grant.wrong(format!("not an executable file: `{}`", line(text)), EXPECTED))?;
             let name = ProgramRef::Name(path.file_name().unwrap_or_default().to_owned());
             let scope = SpawnScope::new(name, &[&["**"]]).map_err(|error| bad(EXPECTED, Some(error)))?;
-            return Ok((AnyScope::ProcessSpawn(scope), OpenedGrant::Program(path)));
+            return Ok((AnyScope::ProcessSpawn(scope), OpenedGrant::Program(path, file)));
         }
     };
     Ok((scope, OpenedGrant::Named))

@@ -1,6 +1,6 @@
 //! Starts the commands of hooks, with the access of their plugins.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::process::{Child, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -60,7 +60,8 @@ struct HookPlugin {
     /// The name in the ledger.
     name: String,
     root: Utf8PathBuf,
-    access: Mutex<(StartAccess, BTreeSet<Utf8PathBuf>)>,
+    /// The access of each start, which adds what its program needs.
+    access: StartAccess,
 }
 
 impl HookStarter {
@@ -80,7 +81,6 @@ impl HookStarter {
             let coverage = Coverage::ScriptInterpreterUncovered;
             let to = Grantee { plugin: &name, home: &home, tree: Some(&root), program: None, coverage };
             let access = StartAccess::open(list.as_ref(), &to, rules.enforce, host, record)?;
-            let access = Mutex::new((access, BTreeSet::new()));
             opened.insert(id.to_owned(), HookPlugin { name, root, access });
         }
         let log = record.launches().map_err(|failure| starts::not_recorded(&failure))?;
@@ -104,14 +104,10 @@ impl HookStarter {
     /// Starts a command of a plugin.
     fn of_plugin(&self, plugin: &HookPlugin, log: &LaunchLog, command: &HookCommand) -> io::Result<Child> {
         let failed = |failure: Failure| io::Error::other(failure.to_string());
-        let mut access = lock(&plugin.access);
-        let (access, known) = &mut *access;
-        let path = program(command, access)?;
+        let path = program(command, &plugin.access)?;
+        let mut access = plugin.access.of_program(&path, &plugin.root).map_err(failed)?;
         for (name, value) in command.env.iter().filter(|(name, _)| OWN.contains(&name.as_str())) {
             access.set_variable(name, value).map_err(failed)?;
-        }
-        if known.insert(path.clone()) {
-            access.add_program(&path).map_err(failed)?;
         }
         let digest = sha256_of(&host::handle(&path).map_err(failed)?)?;
         let words: Vec<&str> = command.argv.iter().map(String::as_str).collect();
