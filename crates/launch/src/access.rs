@@ -161,6 +161,7 @@ impl GrantedAccess {
             listen: self.listen.clone(),
             variables: self.variables.clone(),
             values: self.values.clone(),
+            attributes: self.attributes,
             not_enforced: self.not_enforced.clone(),
         })
     }

@@ -116,6 +116,14 @@ impl StartAccess {
         Ok(Self::Granted { access: Box::new(access), rule: *rule, workflow: None })
     }
 
+    /// Adds what a program needs that the user installed, such as an interpreter on `PATH`.
+    pub(crate) fn add_program(&mut self, program: &Utf8Path) -> Result<(), Failure> {
+        match self {
+            Self::User => Ok(()),
+            Self::Granted { access, .. } => add_program(access, program, None),
+        }
+    }
+
     pub(crate) const fn is_granted(&self) -> bool {
         matches!(self, Self::Granted { .. })
     }

@@ -72,7 +72,7 @@ pub(super) fn installations(program: &Utf8Path, tree: Option<&Utf8Path>) -> Vec<
             found.extend(environment.map(parts).unwrap_or_default());
             found.extend(installation(&real));
         }
-        next = interpreter(&real, is_own);
+        next = interpreter(&real, tree);
     }
     found.retain(|path| !SYSTEM.iter().any(|system| path.starts_with(system)));
     found
@@ -122,12 +122,13 @@ fn parts(prefix: &Utf8Path) -> Vec<Utf8PathBuf> {
 
 /// Returns the interpreter that the first line of a script names, as the kernel reads the line. A script of a plugin can
 /// name one of the system or of the search path.
-fn interpreter(script: &Utf8Path, is_own: bool) -> Option<Utf8PathBuf> {
+fn interpreter(script: &Utf8Path, tree: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     let mut text = Vec::new();
     host::handle(script).ok()?.take(FIRST_LINE).read_to_end(&mut text).ok()?;
     let first = text.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let mut words = str::from_utf8(first).ok()?.split([' ', '\t']).filter(|word| !word.is_empty());
     let path = Utf8Path::new(words.next()?);
+    let is_own = tree.is_some_and(|tree| script.starts_with(tree));
     if is_own && !is_of_system(path) {
         return None;
     }
