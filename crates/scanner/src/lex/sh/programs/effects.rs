@@ -515,7 +515,8 @@ impl Parser<'_, '_, '_> {
             }
             at += 1;
         }
-        let rest = texts.part(at..);
+        // `docker exec -i` without a container has no such words.
+        let rest = texts.rest(at);
         self.fed_text(&rest.join(&b' '), own);
         false
     }
