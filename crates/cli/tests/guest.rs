@@ -70,6 +70,8 @@ export function createHostFunctions(config) {
 }
 "#;
 
+const THROWS: &str = "export function createHostFunctions() { throw new Error('no key'); }\n";
+
 #[test]
 fn a_guest_calls_what_is_enabled() {
     let Some(home) = machine() else { return };
@@ -274,6 +276,22 @@ export const createHostFunctions = () => ({ probe: {
     assert!(out.contains("EACCES"), "{out}");
     let (code, out, error) = run(&home, &["module", "call", "plugins/probe", "probe.own", "[]"]);
     assert_eq!((code, &*out), (0, "{\"returned\":\"y\"}\n"), "{error}");
+    // An entry grants a directory, and nothing next to it.
+    home.write("notes/a.txt", "note");
+    let place = |name: &str| home.path(name).canonicalize().unwrap().display().to_string();
+    let entry = format!(
+        "[[launch.grants]]\nplugin = \"path:{}\"\nread = [\"{}\"]\n",
+        place("plugins/probe"),
+        place("notes")
+    );
+    home.write("config/config.toml", &entry);
+    let read = |path: String| {
+        let path = serde_json::json!([path]).to_string();
+        run(&home, &["module", "call", "plugins/probe", "probe.read", &path])
+    };
+    let (code, out, error) = read(place("notes/a.txt"));
+    assert_eq!((code, &*out), (0, "{\"returned\":\"note\"}\n"), "{error}");
+    assert!(read(place("outside.txt")).1.contains("EACCES"));
 }
 
 #[test]
@@ -298,12 +316,7 @@ fn hyperagent_danger_never_runs() {
 #[test]
 fn a_factory_that_throws_is_an_error() {
     let Some(home) = machine() else { return };
-    plugin(
-        &home,
-        "odd",
-        r#""odd""#,
-        "export function createHostFunctions() { throw new Error('no key'); }\n",
-    );
+    plugin(&home, "odd", r#""odd""#, THROWS);
     let (code, out, error) = run(&home, &["module", "list", "plugins/odd"]);
     assert_eq!((code, &*out), (1, ""));
     assert!(error.contains("host-module/factory") && error.contains("no key"), "{error}");
@@ -314,12 +327,7 @@ fn a_factory_that_throws_is_an_error() {
 #[test]
 fn a_factory_that_throws_disables_its_plugin_alone() {
     let Some(home) = machine() else { return };
-    plugin(
-        &home,
-        "odd",
-        r#""odd""#,
-        "export function createHostFunctions() { throw new Error('no key'); }\n",
-    );
+    plugin(&home, "odd", r#""odd""#, THROWS);
     plugin(&home, "words", r#""words""#, WORDS);
     let both = ["guest", "run", "s.js", "--enable", "plugins/odd", "--enable", "plugins/words"];
     home.write("s.js", r#"return require("host:words").count("a b")"#);

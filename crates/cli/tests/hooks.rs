@@ -1382,7 +1382,7 @@ fn a_hook_has_the_access_of_its_plugin() {
     // A grant that is not possible is named, and the hook does not run.
     home.write("config/config.toml", &entry.replace("project\"", "gone\""));
     let (exit, code, _, text) = run(&[]);
-    assert_eq!((exit, code.as_str()), (2, "raw"), "{text}");
+    assert_eq!((exit, code.as_str()), (5, "raw"), "{text}");
     assert!(text.contains("error[launch/spec]: cannot grant") && text.contains("config.toml:3:10"), "{text}");
     assert_eq!(std::fs::read_dir(home.path("state/sealed")).unwrap().count(), 0);
 }
@@ -1398,4 +1398,72 @@ fn a_start_that_is_not_recorded_does_not_happen() {
     std::fs::write(home.path("state/ledger.jsonl"), "broken\n").unwrap();
     let (exit, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins"], CALL);
     assert_eq!((exit, home.path("ran").exists()), (7, false), "{text}");
+}
+
+/// An entry that names no plugin is an error: its plugin would have the access of the user.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_entry_for_no_plugin_is_an_error() {
+    let home = Home::new();
+    plugin(&home, "plugins/p", &runs_script("PreToolUse"), "echo x > \"$CLAUDE_PROJECT_DIR/ran\"\n");
+    let place = home.path("plugins/p").canonicalize().unwrap().display().to_string();
+    let run = |plugin: &str, more: &str| {
+        drop(std::fs::remove_file(home.path("ran")));
+        home.write("config/config.toml", &format!("[[launch.grants]]\nplugin = \"{plugin}\"\n{more}"));
+        let (exit, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins"], CALL);
+        (exit, home.path("ran").exists(), text)
+    };
+    for wrong in ["p@acme", "plugins/p", &format!("path:{place}/"), "path:plugins/p", "P p"] {
+        let (exit, ran, text) = run(wrong, "");
+        assert!(
+            (exit, ran) == (2, false) && text.contains("not the key of a plugin"),
+            "{wrong} {exit} {text}"
+        );
+    }
+    let (exit, ran, text) = run(&format!("path:{place}"), "command = [\"sh\"]\n");
+    assert!((exit, ran) == (2, false) && text.contains("`command` is for a wrapped server"), "{text}");
+    // The name of the plugin is the id of a command plugin, which the user did not mean.
+    let (_, ran, text) = run("p", "");
+    assert!(
+        !ran && text.contains(&format!("write `plugin = \"path:{place}\"`").replace('\n', " ")),
+        "{text}"
+    );
+    assert!(run("other", "").1);
+    // The hooks of the user run all the same, also if the settings of the project are broken.
+    let guard = home.path("guard");
+    home.write("own.toml", &hook("g", "pre_tool_use", &format!("echo x > {}", guard.display()), ""));
+    home.write("config/config.toml", "");
+    home.write(".plugward/config.toml", "broken");
+    drop(std::fs::remove_file(home.path("ran")));
+    let (_, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins", "--hooks", "own.toml"], CALL);
+    assert!(guard.exists() && !home.path("ran").exists(), "{text}");
+}
+
+/// A granted variable reaches the hooks of its plugin, and no other plugin.
+#[test]
+#[cfg(target_os = "linux")]
+fn granted_variables_reach_hooks() {
+    let home = Home::new();
+    if code(&home.run(&["doctor", "--require"])) != 0 {
+        assert!(std::env::var_os("PLUGWARD_PEERS").is_none_or(|value| value != "require"));
+        return;
+    }
+    for name in ["one", "two"] {
+        let script = "echo \"$API_MARK\" > \"$CLAUDE_PLUGIN_DATA/mark\"\n";
+        plugin(&home, &format!("plugins/{name}"), &runs_script("PreToolUse"), script);
+    }
+    let place = home.path("plugins/one").canonicalize().unwrap().display().to_string();
+    home.write(
+        "config/config.toml",
+        &format!("[[launch.grants]]\nplugin = \"path:{place}\"\nenv = [\"API_MARK\"]\n"),
+    );
+    let mut command = plugward(&home, &["hook", "fire", "PreToolUse", "--in", "plugins"]);
+    command.env("API_MARK", "granted");
+    let output = with_input(command, CALL);
+    let data = std::fs::read_dir(home.path("state/plugin-data")).unwrap();
+    let mut marks: Vec<String> = data
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path().join("mark")).unwrap_or_default())
+        .collect();
+    marks.sort();
+    assert_eq!(marks, ["\n", "granted\n"], "{}", said(&output));
 }

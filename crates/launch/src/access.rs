@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use plugward_capability::{
     Access as Level, Capability as _, EnvReadCapability, FsReadWriteCapability, NetConnectCapability,
@@ -228,6 +228,25 @@ impl GrantedAccess {
     pub fn set_variable(&mut self, name: &str, value: &str) -> Result<(), LaunchError> {
         check_variable(name, value)?;
         check_grantable_variable(name)?;
+        self.values.insert(name.to_owned(), value.to_owned());
+        Ok(())
+    }
+
+    /// Sets a variable that a checked file of a plugin names. One that makes programs load code may name only places in
+    /// `tree`, the private copy of the plugin.
+    ///
+    /// # Errors
+    /// As [`Self::set_variable`], also for another place in such a variable.
+    pub fn set_variable_of_plugin(&mut self, name: &str, value: &str, tree: &str) -> Result<(), LaunchError> {
+        let is_inside = |place: &str| {
+            let place = Path::new(place);
+            place.starts_with(tree) && !place.components().any(|part| part == Component::ParentDir)
+        };
+        // Options, such as those of NODE_OPTIONS, are not places.
+        if !value.split(':').all(is_inside) {
+            check_grantable_variable(name)?;
+        }
+        check_variable(name, value)?;
         self.values.insert(name.to_owned(), value.to_owned());
         Ok(())
     }

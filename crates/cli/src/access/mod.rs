@@ -10,7 +10,7 @@ use plugward_loader::policy::{LaunchAccess, LaunchEnforcement, TrustPolicy};
 
 use crate::diagnostic::Location;
 use crate::failure::Failure;
-use crate::host::Host;
+use crate::host::{self, Host};
 use crate::settings::Settings;
 use crate::verbs::config;
 use plugward_loader::escape::line;
@@ -69,6 +69,13 @@ impl GrantList {
     /// Returns `true` if a variable is granted.
     pub(crate) fn has_variable(&self, name: &str) -> bool {
         self.grants.iter().any(|(kind, grant)| *kind == GrantKind::Env && grant.text == name)
+    }
+
+    /// Returns the granted variables that are set, with their values.
+    pub(crate) fn set_variables(&self) -> Vec<(String, String)> {
+        let names =
+            self.grants.iter().filter(|(kind, _)| *kind == GrantKind::Env).map(|(_, grant)| &grant.text);
+        names.filter_map(|name| Some((name.clone(), host::named_variable(name)?))).collect()
     }
 
     /// Returns the absolute path of the directory in which a server starts.
@@ -152,7 +159,24 @@ impl LaunchRules {
                     "the command of the entry, or another name",
                 )
                 .help("add an entry with this `command` to `launch.grants`")),
-            (None, None) => Ok((self.unlisted == LaunchAccess::None).then(GrantList::default)),
+            (None, None) => {
+                self.refuse_name(target)?;
+                Ok((self.unlisted == LaunchAccess::None).then(GrantList::default))
+            }
         }
+    }
+
+    /// Refuses a plugin for which there is an entry with its name. Such an entry is for a command plugin, so the plugin
+    /// would have the access of the user although the user meant to limit it.
+    fn refuse_name(&self, target: GrantTarget<'_>) -> Result<(), Failure> {
+        let GrantTarget::Plugin(key) = target else { return Ok(()) };
+        let is_named = |row: &&LaunchGrant| row.command.is_empty() && row.plugin.text == key.name();
+        let Some(row) = self.rows.iter().find(is_named) else { return Ok(()) };
+        let message = format!("the grants of `{}` are for a command plugin", line(&row.plugin.text));
+        let key = key.to_string();
+        Err(row
+            .plugin
+            .wrong(message, "the key of the plugin")
+            .help(format!("write `plugin = \"{}\"`", line(&key))))
     }
 }

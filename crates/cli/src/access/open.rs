@@ -1,5 +1,6 @@
 //! Opens what is granted, and records it as capabilities.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -108,6 +109,24 @@ impl StartAccess {
         }
     }
 
+    /// Sets the variables that a checked file of a plugin names. An error ends the capabilities of the start.
+    pub(crate) fn set_variables_of_plugin(
+        mut self,
+        variables: &BTreeMap<String, String>,
+        tree: &Utf8Path,
+        record: &Record,
+    ) -> Result<Self, Failure> {
+        if let Self::Granted { access, .. } = &mut self {
+            let set =
+                |(name, value): (&String, &String)| access.set_variable_of_plugin(name, value, tree.as_str());
+            if let Err(error) = variables.iter().try_for_each(set) {
+                self.close(record, UseOutcome::Failed).map_err(|failure| starts::not_recorded(&failure))?;
+                return Err(starts::launch_failure(&error));
+            }
+        }
+        Ok(self)
+    }
+
     /// Returns the access of one of several starts, with what its program needs. The others do not get that.
     pub(crate) fn of_program(&self, program: &Utf8Path, tree: &Utf8Path) -> Result<Self, Failure> {
         let Self::Granted { access, rule, .. } = self else { return Ok(Self::User) };
@@ -122,6 +141,14 @@ impl StartAccess {
             Self::User => Ok(()),
             Self::Granted { access, .. } => add_program(access, program, None),
         }
+    }
+
+    /// Leaves the end of the capabilities to the caller, whose command has others in the same workflow.
+    pub(crate) fn in_open_workflow(mut self) -> Self {
+        if let Self::Granted { workflow, .. } = &mut self {
+            *workflow = None;
+        }
+        self
     }
 
     pub(crate) const fn is_granted(&self) -> bool {

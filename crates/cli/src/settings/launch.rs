@@ -3,6 +3,9 @@
 use plugward_loader::capability::{BudgetLimit, Budgets, CapabilityKind, LimitTarget, PluginName};
 use plugward_loader::policy::{PlacedText, SettingId, SettingRow, SettingsLayer, TrustPolicy};
 
+use plugward_loader::PluginKey;
+use plugward_loader::registry::is_command_id;
+
 use super::{UserLayers, location, text};
 use crate::access::{GrantKind, GrantList, GrantText, LaunchGrant};
 use crate::failure::Failure;
@@ -17,7 +20,21 @@ fn grant(row: &SettingRow, layer: &SettingsLayer, read: &UserLayers) -> Result<L
         let fault = layer.fault(one.at, "", "");
         GrantText { text: one.text.clone(), location: Some(location(&fault, read.path(layer.label()))) }
     };
+    let plugin = text(row, "plugin");
+    let is_key = plugin.text.parse::<PluginKey>().is_ok();
     let command: Vec<String> = row.texts("command").iter().map(|one| one.text.clone()).collect();
+    // An entry that names nothing would leave its program with the access of the user.
+    if command.is_empty() && !is_key && !is_command_id(&plugin.text) {
+        let message = format!("not the key of a plugin: `{}`", plugin.text);
+        let help = "write `path:` and the absolute path of its directory, or the host and the id, such as `claude:db@acme`";
+        return Err(read.fault(&layer.fault(plugin.at, message, help)));
+    }
+    if !command.is_empty() && is_key {
+        let message =
+            format!("`command` is for a wrapped server, and `{}` is the key of a plugin", plugin.text);
+        let help = "remove `command`: the entry is for all programs of the plugin";
+        return Err(read.fault(&layer.fault(plugin.at, message, help)));
+    }
     if let Some(directory) = row.text("directory").filter(|_| command.is_empty()) {
         let help = "add `command`, or remove `directory`: plugins start where their host starts them";
         return Err(read.fault(&layer.fault(
@@ -29,7 +46,7 @@ fn grant(row: &SettingRow, layer: &SettingsLayer, read: &UserLayers) -> Result<L
     let fields = GrantKind::ALL.into_iter();
     let grants = fields.flat_map(|(name, kind)| row.texts(name).iter().map(move |one| (kind, placed(one))));
     let list = GrantList { grants: grants.collect(), directory: row.text("directory").map(placed) };
-    Ok(LaunchGrant { plugin: placed(&text(row, "plugin")), command, list })
+    Ok(LaunchGrant { plugin: placed(&plugin), command, list })
 }
 
 pub(super) fn budgets(policy: &TrustPolicy, read: &UserLayers) -> Result<Budgets, Failure> {

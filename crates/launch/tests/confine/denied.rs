@@ -209,6 +209,16 @@ fn environment() {
         assert_eq!(variables(&mut access, &[name]).unwrap_err().code(), "launch/spec", "{name}");
     }
     variables(&mut access, &["LDAP_URL", "GITHUB_TOKEN"]).unwrap();
+    // A checked file of a plugin can name places in its private copy.
+    for (name, value) in
+        [("PYTHONPATH", "/copy/lib:/copy/vendor"), ("LD_PRELOAD", "/copy/a.so"), ("PORT", "80")]
+    {
+        access.set_variable_of_plugin(name, value, "/copy").unwrap();
+    }
+    for value in ["/copy/lib:/tmp", "/copy/../tmp", "/copyist", "", "lib", "/copy/lib:"] {
+        let refused = access.set_variable_of_plugin("PYTHONPATH", value, "/copy").unwrap_err();
+        assert_eq!(refused.code(), "launch/spec", "{value:?}");
+    }
 }
 
 fn too_wide() {

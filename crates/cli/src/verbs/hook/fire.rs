@@ -249,8 +249,8 @@ impl FireSession {
             out.complain(&format!("warning: {error} (hook/seal)"));
         }
         if let Some(stores) = &self.stores {
-            let rules = LaunchRules::here(settings, host)?;
-            self.starter = Arc::new(HookStarter::new(plugins, &path, &rules, &stores.record, host)?);
+            let rules = LaunchRules::here(settings, host);
+            self.starter = Arc::new(HookStarter::new(plugins, &path, rules, &stores.record, host, out)?);
         }
         Ok(plan)
     }

@@ -60,28 +60,48 @@ struct HookPlugin {
     /// The name in the ledger.
     name: String,
     root: Utf8PathBuf,
-    /// The access of each start, which adds what its program needs.
-    access: StartAccess,
+    /// The access of each start, which adds what its program needs; or why its hooks do not start.
+    access: Result<StartAccess, String>,
+    /// The granted variables that are set.
+    env: Vec<(String, String)>,
 }
 
 impl HookStarter {
-    /// Opens what the plugins with private copies in `sealed` are granted.
+    /// Opens what the plugins with private copies in `sealed` are granted. If that fails for a plugin, its hooks fail, and
+    /// those of the user and of other plugins run.
     pub(super) fn new(
         plugins: &HookPlugins,
         sealed: &Utf8Path,
-        rules: &LaunchRules,
+        rules: Result<LaunchRules, Failure>,
         record: &Record,
         host: &Host,
+        out: &Out,
     ) -> Result<Self, Failure> {
+        let failed = |failure: Failure| {
+            out.complain(failure.render(out.width).trim_end());
+            failure.to_string()
+        };
+        // The settings of a project that cannot be read could forbid what the user grants.
+        let rules = rules.map_err(failed);
         let mut opened = BTreeMap::new();
         for (id, plugin, copy) in plugins.copies() {
             let (name, root) = (ledger_name(plugin.key()), sealed.join(copy.path()));
-            let list = rules.grants(GrantTarget::Plugin(plugin.key()))?;
-            let home = stores::plugin_data(host, &plugin.key().to_string())?;
-            let coverage = Coverage::ScriptInterpreterUncovered;
-            let to = Grantee { plugin: &name, home: &home, tree: Some(&root), program: None, coverage };
-            let access = StartAccess::open(list.as_ref(), &to, rules.enforce, host, record)?;
-            opened.insert(id.to_owned(), HookPlugin { name, root, access });
+            let granted = rules.as_ref().map_err(Clone::clone).and_then(|rules| {
+                let list = rules.grants(GrantTarget::Plugin(plugin.key())).map_err(failed)?;
+                Ok((list, rules.enforce))
+            });
+            let opening = granted.and_then(|(list, enforce)| {
+                let home = stores::plugin_data(host, &plugin.key().to_string()).map_err(failed)?;
+                let coverage = Coverage::ScriptInterpreterUncovered;
+                let to = Grantee { plugin: &name, home: &home, tree: Some(&root), program: None, coverage };
+                let access = StartAccess::open(list.as_ref(), &to, enforce, host, record).map_err(failed)?;
+                Ok((access, list.map(|list| list.set_variables()).unwrap_or_default()))
+            });
+            let (access, env) = match opening {
+                Ok((access, env)) => (Ok(access), env),
+                Err(why) => (Err(why), Vec::new()),
+            };
+            opened.insert(id.to_owned(), HookPlugin { name, root, access, env });
         }
         let log = record.launches().map_err(|failure| starts::not_recorded(&failure))?;
         Ok(Self { plugins: opened, log: Some(log), ..Self::default() })
@@ -104,8 +124,9 @@ impl HookStarter {
     /// Starts a command of a plugin.
     fn of_plugin(&self, plugin: &HookPlugin, log: &LaunchLog, command: &HookCommand) -> io::Result<Child> {
         let failed = |failure: Failure| io::Error::other(failure.to_string());
-        let path = program(command, &plugin.access)?;
-        let mut access = plugin.access.of_program(&path, &plugin.root).map_err(failed)?;
+        let access = plugin.access.as_ref().map_err(|why| io::Error::other(why.clone()))?;
+        let path = program(command, access)?;
+        let mut access = access.of_program(&path, &plugin.root).map_err(failed)?;
         for (name, value) in command.env.iter().filter(|(name, _)| OWN.contains(&name.as_str())) {
             access.set_variable(name, value).map_err(failed)?;
         }
@@ -117,7 +138,9 @@ impl HookStarter {
         let path = path.as_str();
         let program = if is_copy { Program::Copy { path, reason: None } } else { Program::System { path } };
         let (granted, rule) = access.parts();
-        match starts::begin(&spec(program, command), &subject, granted, rule, log) {
+        let mut spec = spec(program, command);
+        spec.env.extend(plugin.env.iter().cloned());
+        match starts::begin(&spec, &subject, granted, rule, log) {
             Ok((running, number)) => {
                 if !running.report().missing.is_empty() {
                     lock(&self.limited).get_or_insert_with(|| running.report().clone());

@@ -183,8 +183,8 @@ impl ServerStart {
         };
         let list = self.granted.as_ref().map(|(list, _)| list);
         let mut access = StartAccess::open(list, &to, self.rule, host, record)?;
-        for (name, value) in &self.own {
-            access.set_variable(name, value)?;
+        if let Some((_, root)) = &self.copy {
+            access = access.set_variables_of_plugin(&self.own, root, record)?;
         }
         let subject = LaunchSubject { plugin: &plugin, file: path, digest: &digest, coverage: self.coverage };
         starts::start(&spec, &subject, access, record)

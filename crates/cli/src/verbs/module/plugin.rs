@@ -125,6 +125,7 @@ impl CheckedPlugin {
             coverage,
         };
         let access = StartAccess::open(Some(&self.granted), &to, EnforceRule::Require, host, record)?;
+        let access = access.in_open_workflow();
         let subject = LaunchSubject { plugin: &plugin, file, digest: &digest, coverage };
         let node = NodeStart {
             node: &host::program("node")?,
