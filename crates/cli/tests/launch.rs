@@ -267,9 +267,12 @@ fn an_interrupt_ends_the_program() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "ready\n");
+    // A wait closes the input, at whose end the program would end by itself.
+    let input = child.stdin.take();
     let own = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(own, rustix::process::Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143));
+    drop(input);
     let ended = machine.ledger().into_iter().find(|row| row["type"] == "launch_ended").unwrap();
     assert_eq!(ended["exit"], 143);
 }
@@ -318,6 +321,8 @@ fn what_cannot_be_granted_starts_nothing() {
         assert_eq!(code(&output), 2, "{file}: {}", shown(&output));
         assert!(shown(&output).contains("error[launch/spec]: the plugin has no file"), "{}", shown(&output));
     }
+    let output = machine.launch(&[], &[".claude-plugin/plugin.json"]);
+    assert!(code(&output) == 2 && shown(&output).contains("is not executable"), "{}", shown(&output));
     assert!(machine.ledger().iter().all(|row| row["type"] != "launch_started"));
 }
 

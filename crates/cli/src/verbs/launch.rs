@@ -52,7 +52,12 @@ fn file_in(root: &Utf8Path, args: &LaunchArgs) -> Result<Utf8PathBuf, Failure> {
     let path = root.join(file);
     let is_inside = file.is_relative() && file.components().all(|part| part.as_str() != "..");
     if is_inside && path.is_file() {
-        return Ok(path);
+        if host::is_executable(&path) {
+            return Ok(path);
+        }
+        return Err(Failure::usage(format!("`{}` of the plugin is not executable", line(file.as_str())))
+            .code("launch/spec")
+            .help("name a program or a script with `#!` whose execute bit is set"));
     }
     Err(Failure::usage(format!("the plugin has no file `{}`", line(file.as_str())))
         .code("launch/spec")
