@@ -318,10 +318,28 @@ fn a_factory_that_throws_is_an_error() {
     let Some(home) = machine() else { return };
     plugin(&home, "odd", r#""odd""#, THROWS);
     let (code, out, error) = run(&home, &["module", "list", "plugins/odd"]);
-    assert_eq!((code, &*out), (1, ""));
+    let failed = r#""failed":[{"code":"host-module/factory","plugin":"plugins/odd"}],"modules":{}"#;
+    assert!(code == 4 && out.contains(failed), "{code} {out}");
     assert!(error.contains("host-module/factory") && error.contains("no key"), "{error}");
+    let (code, out, error) = run(&home, &["module", "call", "plugins/odd", "odd.f", "[]"]);
+    assert_eq!((code, &*out), (1, ""));
+    assert!(error.contains("host-module/factory"), "{error}");
     let text = run(&home, &["ledger", "show", "--format", "json"]).1;
     assert!(text.contains("launch_ended"), "{text}");
+}
+
+#[test]
+fn a_module_that_is_not_an_object_is_named() {
+    let Some(home) = machine() else { return };
+    let source = "export const createHostFunctions = () => ({ get odd() { throw new Error('ran'); },
+        late: Promise.reject(new Error('late')), words: { count: (text) => text.length } });\n";
+    plugin(&home, "mixed", r#""odd", "late", "words""#, source);
+    let (code, out, error) = run(&home, &["module", "list", "plugins/mixed"]);
+    let rejected = r#""rejected":[{"module":"odd","why":"empty"},{"module":"late","why":"empty"}]"#;
+    assert!(code == 4 && out.contains(r#""modules":{"words":["count"]}"#) && out.contains(rejected), "{out}");
+    assert!(error.contains("`late` is not registered: it is not an object with functions"), "{error}");
+    let (code, out, _) = run(&home, &["module", "call", "plugins/mixed", "words.count", r#"["abc"]"#]);
+    assert_eq!((code, &*out), (0, "{\"returned\":3}\n"));
 }
 
 #[test]

@@ -24,6 +24,8 @@ named! {
         Repeated = "repeated",
         /// Its name is not a [`ModuleName`].
         Name = "name",
+        /// It has no functions. It can be a getter or a promise, which are not evaluated.
+        Empty = "empty",
     }
 }
 

@@ -15,6 +15,9 @@ nodeModule.registerHooks?.({
   },
 });
 
+// A promise that nobody awaits does not end the other modules.
+process.on("unhandledRejection", (error) => console.error(error));
+
 const table = new Map();
 async function init({ entry, config }) {
   const plugin = await import(pathToFileURL(resolve(import.meta.dirname, entry)));

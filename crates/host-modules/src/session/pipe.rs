@@ -151,6 +151,10 @@ impl RunningPlugin {
                 }
             }
             skipped.extend(offered.skipped.iter().map(|member| format!("{name}.{}", shown(member))));
+            if functions.is_empty() {
+                rejected.push(RejectedModule::new(&offered.name, RejectReason::Empty));
+                continue;
+            }
             let module = PluginModule { name, functions, link: Arc::clone(&link) };
             modules.push(Box::new(module) as Box<dyn HostModule>);
         }

@@ -34,7 +34,7 @@ fn list(args: &ModuleListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure
     let plugin = EnabledPlugin::new(&args.id, &args.settings);
     let (row, exit) = with_modules("module", &[plugin], host, out, |enabled, out| {
         report(enabled, out);
-        check_enabled(enabled)?;
+        report_failed(enabled, out);
         let names = enabled.modules.iter().map(|(name, functions)| {
             let functions: Vec<&str> = functions.iter().map(FunctionName::as_str).collect();
             (name.to_owned(), functions.into())
@@ -45,10 +45,14 @@ fn list(args: &ModuleListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure
             .iter()
             .map(|RejectedModule { module, why }| json!({ "module": module, "why": why.as_str() }));
         let rejected: Vec<Value> = rejected.collect();
-        let exit = if rejected.is_empty() { 0 } else { 4 };
+        let exit = if rejected.is_empty() && enabled.failed.is_empty() { 0 } else { 4 };
         let mut row = json!({ "version": 1, "plugin": args.id, "modules": modules, "rejected": rejected });
-        if let (Some(members), false) = (row.as_object_mut(), enabled.skipped.is_empty()) {
-            members.insert("skipped".to_owned(), enabled.skipped.clone().into());
+        let failed = enabled.failed.iter().map(|one| json!({ "plugin": one.id, "code": one.fault.code() }));
+        for (name, list) in [("skipped", Value::from(enabled.skipped.clone())), ("failed", failed.collect())]
+        {
+            if let (Some(members), true) = (row.as_object_mut(), list != json!([])) {
+                members.insert(name.to_owned(), list);
+            }
         }
         Ok(((row, exit), UseOutcome::Ok))
     })?;
@@ -89,6 +93,7 @@ pub(crate) fn report(enabled: &EnabledModules<'_>, out: &Out) {
             RejectReason::Undeclared => "the manifest does not declare it",
             RejectReason::Repeated => "it was returned before",
             RejectReason::Name => "its name is not valid",
+            RejectReason::Empty => "it is not an object with functions",
         };
         out.report(&Diagnostic::warning(format!("module `{module}` is not registered: {why}")));
     }
