@@ -288,7 +288,10 @@ fn fill(bytes: &mut [u8; 16]) -> std::io::Result<()> {
 /// The directory only selects plugins. Lockfiles and project markers are searched from each plugin's own directory up to
 /// the root of the file system, so the result does not depend on the directory that was named.
 pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
-    let real = real_path(dir)?;
+    let real = real_path(dir).map_err(|failure| match failure.stable_code() {
+        Some("jail/not-found") => failure.help("correct the path, or list what is installed: plugward list"),
+        _ => failure,
+    })?;
     let place = PlacePath::new(real.as_str())
         .map_err(|error| Failure::usage(format!("cannot open {dir}: {error}")))?;
     let typed = typed_path(dir).and_then(|path| PlacePath::new(path.as_str()).ok());

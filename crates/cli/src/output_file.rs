@@ -46,6 +46,13 @@ pub(crate) fn write(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Checks that [`write`] can write a file, before what it reports happens. A file is emptied. A pipe or device is not
+/// opened, because its reader would see an end.
+pub(crate) fn prepare(path: &Utf8Path) -> io::Result<()> {
+    let is_special = |meta: std::fs::Metadata| !meta.is_file() && !meta.is_dir() && !meta.is_symlink();
+    if std::fs::symlink_metadata(path).is_ok_and(is_special) { Ok(()) } else { write(path, b"") }
+}
+
 /// Returns `true` for `/dev/fd/N` with a plain number.
 fn is_open_stream(path: &Utf8Path) -> bool {
     let number = path.as_str().strip_prefix("/dev/fd/");

@@ -325,8 +325,7 @@ fn raw_grants(policy: &TrustPolicy, read: &UserLayers) -> Result<Vec<RawGrant>, 
             let plugin = text(row, "plugin");
             let plugin = plugin.text.parse().map_err(|error: ParseError| {
                 let what = format!("expected the key of a plugin: {error}");
-                let help = "write `path:` and the absolute path of the plugin's directory";
-                read.fault(&layer.fault(plugin.at, what, help))
+                read.fault(&layer.fault(plugin.at, what, crate::access::KEY_HELP))
             })?;
             let tools = row.texts("tools").iter().map(|one| one.text.clone()).collect();
             Ok(RawGrant { plugin, hook: text(row, "hook").text, tools })

@@ -5,15 +5,19 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use camino::Utf8Path;
 use plugward_loader::capability::UseOutcome;
 use plugward_loader::launch::{
     self, Access, EnforceRule, LaunchCheck, LaunchError, LaunchErrorKind, LaunchRefusal, LaunchReport,
     LaunchSpec, RunningProgram,
 };
-use plugward_loader::{LaunchLog, LaunchSubject, Record, RecordFailure, SessionError, SessionInterrupt};
+use plugward_loader::{
+    Digest, LaunchLog, LaunchSubject, Record, RecordFailure, SealError, SessionError, SessionInterrupt,
+    sha256_of,
+};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -30,8 +34,9 @@ enum Interruptible {
     Session(SessionInterrupt),
     /// A session that gets one interrupt. Code of this program can run for it, which does not look for interrupts.
     Once(SessionInterrupt),
-    /// The process group of a program, which gets one TERM.
-    Group(Pid),
+    /// The process group of a program. The first interrupt sends TERM, and later ones KILL. `None` is one that has ended:
+    /// another group can get its id, and an interrupt must not keep this program from recording the end.
+    Group(Option<Pid>, Signal),
 }
 
 /// When the session was interrupted.
@@ -130,26 +135,51 @@ pub(crate) fn is_interrupted() -> bool {
 
 /// Lets interrupts end a session, too.
 pub(crate) fn interruptible(session: SessionInterrupt) {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(Interruptible::Session(session));
+    registered().push(Interruptible::Session(session));
 }
 
 /// Lets the first interrupt end a session. The second one ends this program.
 pub(crate) fn interruptible_once(session: SessionInterrupt) {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(Interruptible::Once(session));
+    registered().push(Interruptible::Once(session));
 }
 
-/// Lets the first interrupt end a program, which is not in the group of the terminal.
-pub(crate) fn interruptible_program(running: &RunningProgram) {
-    if let Some(group) = i32::try_from(running.id()).ok().and_then(Pid::from_raw) {
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(Interruptible::Group(group));
+/// Lets interrupts end a program, which is not in the group of the terminal, until the value is dropped.
+pub(crate) fn interruptible_program(running: &RunningProgram) -> ProgramInterrupts {
+    let group = i32::try_from(running.id()).ok().and_then(Pid::from_raw);
+    registered().push(Interruptible::Group(group, Signal::TERM));
+    ProgramInterrupts
+}
+
+/// The interrupts of the program of this command. There is one at a time.
+#[must_use]
+pub(crate) struct ProgramInterrupts;
+
+impl ProgramInterrupts {
+    /// Forgets the group of a program that is about to be reaped.
+    pub(crate) fn has_ended(&self) {
+        for one in registered().iter_mut() {
+            if let Interruptible::Group(group, _) = one {
+                *group = None;
+            }
+        }
     }
+}
+
+impl Drop for ProgramInterrupts {
+    fn drop(&mut self) {
+        registered().retain(|one| !matches!(one, Interruptible::Group(..)));
+    }
+}
+
+fn registered() -> MutexGuard<'static, Vec<Interruptible>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Interrupts what is running, and returns `false` if there is nothing.
 pub(crate) fn interrupt() -> bool {
     INTERRUPTED.get_or_init(host::moment);
     let mut is_sent = false;
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| match one {
+    registered().retain_mut(|one| match one {
         Interruptible::Session(session) => {
             is_sent |= session.send();
             true
@@ -158,9 +188,10 @@ pub(crate) fn interrupt() -> bool {
             is_sent |= session.send();
             false
         }
-        Interruptible::Group(group) => {
-            is_sent |= kill_process_group(*group, Signal::TERM).is_ok();
-            false
+        Interruptible::Group(group, signal) => {
+            is_sent |= group.is_none_or(|group| kill_process_group(group, *signal).is_ok());
+            *signal = Signal::KILL;
+            true
         }
     });
     is_sent
@@ -284,6 +315,33 @@ pub(crate) fn announce(report: &LaunchReport, name: &str, out: &Out) {
 pub(crate) fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
     let causes = std::iter::successors(error.source(), |error| error.source());
     Failure::exiting(exit, causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
+}
+
+/// Returns the failure for a private copy of a plugin that could not be written. On a full disk, the ledger could not be
+/// written either.
+pub(crate) fn not_sealed(error: &SealError) -> Failure {
+    match error {
+        SealError::Differs { .. } => failed(4, error).code("launch/digest"),
+        SealError::Io(cause) if cause.kind() == io::ErrorKind::StorageFull => {
+            failed(7, error).code("launch/io").help("free space in the state directory of plugward")
+        }
+        _ => failed(1, error).code("launch/io"),
+    }
+}
+
+/// Returns the digest of a program for the ledger. `None` if the user can execute the file and cannot read it.
+pub(crate) fn digest_of(path: &Utf8Path) -> Result<Option<Digest>, Failure> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the digest is for the ledger; the user or the copy decides what runs"
+    )]
+    match File::open(path).and_then(|file| sha256_of(&file)) {
+        Ok(digest) => Ok(Some(digest)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && host::is_executable(path) => {
+            Ok(None)
+        }
+        Err(error) => Err(Failure::internal(format!("cannot read {path}: {error}")).code("launch/exec")),
+    }
 }
 
 pub(crate) fn launch_failure(error: &LaunchError) -> Failure {

@@ -1378,7 +1378,8 @@ fn a_hook_has_the_access_of_its_plugin() {
     let types: Vec<String> = ledger(&home).into_iter().map(|(name, _)| name).collect();
     let at = |name: &str| types.iter().rposition(|row| row == name).unwrap();
     assert!(at("capability_minted") < at("launch_started") && at("launch_started") < at("launch_ended"));
-    assert_eq!(types.iter().filter(|row| *row == "launch_ended").count(), 3);
+    let count = |name: &str| types.iter().filter(|row| *row == name).count();
+    assert_eq!((count("launch_ended"), count("workflow_opened"), count("workflow_closed")), (3, 3, 3));
     // A grant that is not possible is named, and the hook does not run.
     home.write("config/config.toml", &entry.replace("project\"", "gone\""));
     let (exit, code, _, text) = run(&[]);
@@ -1429,6 +1430,15 @@ fn an_entry_for_no_plugin_is_an_error() {
         "{text}"
     );
     assert!(run("other", "").1);
+    // An entry for a directory that is not one of a plugin can be left over, so it is a warning.
+    for (key, is_warned) in [
+        (format!("path:{place}"), false),
+        (format!("path:{place}x"), true),
+        (format!("path:{}", home.temp.path().canonicalize().unwrap().display()), true),
+    ] {
+        let (exit, _, text) = run(&key, "");
+        assert_eq!((exit, text.contains("these grants are for no plugin")), (0, is_warned), "{key}: {text}");
+    }
     // The hooks of the user run all the same, also if the settings of the project are broken.
     let guard = home.path("guard");
     home.write("own.toml", &hook("g", "pre_tool_use", &format!("echo x > {}", guard.display()), ""));

@@ -91,9 +91,9 @@ impl Machine {
             home.write(name, name);
         }
         for name in ["outside/tool", "write/tool"] {
-            std::fs::copy("/bin/true", home.path(name)).unwrap();
+            copy("/bin/true", &home.path(name));
         }
-        std::fs::copy(env!("CARGO_BIN_EXE_plugward"), home.path("plugward")).unwrap();
+        copy(env!("CARGO_BIN_EXE_plugward"), &home.path("plugward"));
         if user == User::Nobody {
             own(home.temp.path());
         }
@@ -150,6 +150,12 @@ impl Machine {
         let text = String::from_utf8(output.stdout).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
+}
+
+/// Copies a program in another process. A child process that another test starts meanwhile would inherit a file that is
+/// open for writing, and the system does not execute such a file.
+fn copy(from: &str, to: &Path) {
+    assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
 fn own(path: &Path) {
@@ -277,6 +283,63 @@ fn an_interrupt_ends_the_program() {
     assert_eq!(ended["exit"], 143);
 }
 
+/// A second interrupt kills a program that ignores the first one. The end is recorded, and the private copy removed.
+#[test]
+fn a_second_interrupt_kills_the_program() {
+    let machine = Machine::new(User::Same);
+    let script = "#!/bin/sh\ntrap 'echo interrupted' TERM\necho ready\nwhile :; do read -r line; done\n";
+    machine.home.write("plugins/tool/bin/stay.sh", script);
+    machine.mode("plugins/tool/bin/stay.sh", 0o755);
+    let mut child = machine.command(&["launch", "plugins/tool", "bin/stay.sh"]);
+    let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
+    let input = child.stdin.take();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let own = rustix::process::Pid::from_child(&child);
+    for expected in ["ready", "interrupted"] {
+        assert_eq!(lines.next().unwrap().unwrap(), expected);
+        rustix::process::kill_process(own, rustix::process::Signal::INT).unwrap();
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(137));
+    drop(input);
+    assert!(machine.ledger().iter().any(|row| row["type"] == "launch_ended"));
+    assert_eq!(std::fs::read_dir(machine.home.path("state/sealed")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_starts_nothing() {
+    let machine = Machine::new(User::Same);
+    let marker = machine.path("write/marker");
+    let flags = |report| ["--write", "write", "--report", report];
+    for report in ["gone/report.json", "read", "/dev/null/report"] {
+        let output = machine.launch(&flags(report), &["bin/probe.py", "write", &marker]);
+        assert_ne!(code(&output), 0, "{report}: {}", shown(&output));
+        assert!(!Path::new(&marker).exists(), "{report}");
+    }
+    let output = machine.launch(&flags("/dev/stderr"), &["bin/probe.py", "write", &marker]);
+    assert_eq!(code(&output), 0, "{}", shown(&output));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("\"access\": \"granted\""),
+        "{}",
+        shown(&output)
+    );
+}
+
+/// A program that the user can execute and not read has no digest. One that does not exist does not start.
+#[test]
+fn a_program_that_cannot_be_read_runs() {
+    let machine = Machine::each().into_iter().next_back().unwrap();
+    if machine.user == User::Same && rustix::process::geteuid().is_root() {
+        return;
+    }
+    machine.mode("outside/tool", 0o111);
+    for (tool, digests) in [("outside/tool", &["unreadable"][..]), ("outside/gone", &["unreadable"])] {
+        let _no_server = machine.run(&["mcp", "run", "--name", "tool", "--", &machine.path(tool)]);
+        let started = machine.ledger().into_iter().filter(|row| row["type"] == "launch_started");
+        let found: Vec<_> = started.map(|row| row["digest"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(found, digests, "{tool}");
+    }
+}
+
 #[test]
 fn what_cannot_be_granted_starts_nothing() {
     let machine = Machine::new(User::Same);
@@ -365,6 +428,8 @@ fn an_entry_of_the_settings_is_granted() {
     let read = machine.path("read");
     machine.home.write("config/config.toml", &row(&format!("read = [\"{read}\"]")));
     assert_eq!(machine.probe(&[], "read", &machine.path("read/file")), "read/file\nok");
+    let text = shown(&machine.run(&["info", "plugins/tool"]));
+    assert!(text.split_whitespace().any(|word| word == key), "{text}");
     // Flags replace the entry.
     let printed = machine.probe(&["--read", "outside"], "read", &machine.path("read/file"));
     assert_eq!(printed, "PermissionError");
@@ -426,7 +491,9 @@ fn a_system_that_cannot_enforce_the_access_starts_nothing() {
         });
         let report = std::fs::read_to_string(machine.home.path("end.json")).unwrap();
         let report: Value = serde_json::from_str(&report).unwrap();
-        assert_eq!(report["missing"][0]["word"], "end");
+        let missing = &report["missing"][0];
+        assert_eq!(missing["word"], "end");
+        assert!(missing["why"].as_str().unwrap().contains("can outlive the program"), "{missing}");
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) const SECCOMP_HELP: &str =
     "use a kernel with seccomp filters, and a container profile that allows them";
 pub(crate) const NAMESPACE_HELP: &str =
     "allow user namespaces for this program: see `user.max_user_namespaces` and the container's profile";
+const OUTLIVES: &str = "a child process that leaves the process group can outlive the program";
 
 impl Facts {
     /// Nothing is in effect, for one reason.
@@ -60,7 +61,7 @@ impl Facts {
             ("network", self.seccomp_fault.clone().or(network), SECCOMP_HELP),
             ("processes", processes.or_else(|| self.seccomp_fault.clone()), LANDLOCK_HELP),
             ("environment", None, ""),
-            ("end", self.namespace_fault.clone(), NAMESPACE_HELP),
+            ("end", self.namespace_fault.as_ref().map(|why| format!("{why}; {OUTLIVES}")), NAMESPACE_HELP),
         ];
         let held = rows.iter().filter(|(_, why, _)| why.is_none()).map(|(word, ..)| *word).collect();
         let missing =

@@ -74,7 +74,7 @@ fn run_hooks(plugin: &LoadedPlugin, dir: &Dir, state: &str, log: &LaunchLog) -> 
         let subject = LaunchSubject {
             plugin: &ledger_name(plugin.key()),
             file: &path,
-            digest: &digest,
+            digest: Some(&digest),
             coverage: hook.coverage(),
         };
         let spec = LaunchSpec {

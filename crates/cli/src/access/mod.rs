@@ -3,19 +3,25 @@
 pub(crate) mod open;
 pub(crate) mod programs;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::PluginKey;
 use plugward_loader::launch::EnforceRule;
 use plugward_loader::policy::{LaunchAccess, LaunchEnforcement, TrustPolicy};
 
-use crate::diagnostic::Location;
+use crate::diagnostic::{Diagnostic, Location};
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::settings::Settings;
 use crate::verbs::config;
+use crate::verbs::mcp::has_manifest;
 use plugward_loader::escape::line;
 
 pub(crate) use open::{Grantee, StartAccess};
+
+/// How to find the key for an entry of `launch.grants`.
+pub(crate) const KEY_HELP: &str = "to see the key of a plugin, run `plugward info DIR` with its directory";
+/// The entries of a directory that make it a plugin without a manifest.
+const PARTS: [&str; 6] = ["hooks", "skills", "commands", "agents", "SKILL.md", "package.json"];
 
 /// The kind of a grant. Its name is a field of `launch.grants`, and a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +100,29 @@ pub(crate) struct LaunchGrant {
     pub(crate) list: GrantList,
 }
 
+impl LaunchGrant {
+    /// Returns the warning for the key of a directory that is not one of a plugin, whose entry limits no program.
+    fn without_plugin(&self) -> Option<Diagnostic> {
+        let key: PluginKey = self.plugin.text.parse().ok()?;
+        let path = Utf8Path::new(key.placed()?.as_str());
+        // A plugin can be one file, and a directory can be one without a manifest.
+        let is_plugin = |real: &Utf8PathBuf| {
+            real == path
+                && (path.is_file() || PARTS.iter().any(|part| path.join(part).exists()) || has_manifest(path))
+        };
+        if host::real_path(path).is_ok_and(|real| is_plugin(&real)) {
+            return None;
+        }
+        let warning =
+            Diagnostic::warning(format!("these grants are for no plugin: `{}`", line(&self.plugin.text)));
+        let warning = match &self.plugin.location {
+            Some(location) => warning.at(location.clone()),
+            None => warning,
+        };
+        Some(warning.code("launch/spec").help(KEY_HELP))
+    }
+}
+
 /// The program that starts, as `launch.grants` names it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GrantTarget<'a> {
@@ -122,7 +151,11 @@ impl LaunchRules {
 
     /// Returns the rules in the working directory, whose project can tighten them.
     pub(crate) fn here(settings: &Settings, host: &Host) -> Result<Self, Failure> {
-        Ok(Self::new(settings, &config::resolve(None, settings, host)?))
+        let rules = Self::new(settings, &config::resolve(None, settings, host)?);
+        for row in &rules.rows {
+            host.warnings.add(row.without_plugin());
+        }
+        Ok(rules)
     }
 
     /// Returns the grants of a program: those of its entries, or else nothing with `launch.access = "none"`. `None` is

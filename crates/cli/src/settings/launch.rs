@@ -7,7 +7,7 @@ use plugward_loader::PluginKey;
 use plugward_loader::registry::is_command_id;
 
 use super::{UserLayers, location, text};
-use crate::access::{GrantKind, GrantList, GrantText, LaunchGrant};
+use crate::access::{GrantKind, GrantList, GrantText, KEY_HELP, LaunchGrant};
 use crate::failure::Failure;
 
 pub(super) fn grants(policy: &TrustPolicy, read: &UserLayers) -> Result<Vec<LaunchGrant>, Failure> {
@@ -26,8 +26,7 @@ fn grant(row: &SettingRow, layer: &SettingsLayer, read: &UserLayers) -> Result<L
     // An entry that names nothing would leave its program with the access of the user.
     if command.is_empty() && !is_key && !is_command_id(&plugin.text) {
         let message = format!("not the key of a plugin: `{}`", plugin.text);
-        let help = "write `path:` and the absolute path of its directory, or the host and the id, such as `claude:db@acme`";
-        return Err(read.fault(&layer.fault(plugin.at, message, help)));
+        return Err(read.fault(&layer.fault(plugin.at, message, KEY_HELP)));
     }
     if !command.is_empty() && is_key {
         let message =

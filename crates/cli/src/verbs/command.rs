@@ -169,7 +169,8 @@ impl PluginStart {
         };
         let plugin = format!("jp:{}", self.id);
         let coverage = program.coverage();
-        let subject = LaunchSubject { plugin: &plugin, file: &self.file, digest: &self.digest, coverage };
+        let subject =
+            LaunchSubject { plugin: &plugin, file: &self.file, digest: Some(&self.digest), coverage };
         let script = match program.program() {
             Program::Copy { path, .. } => Some(Utf8Path::new(path)),
             _ => None,

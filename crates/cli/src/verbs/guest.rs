@@ -83,7 +83,8 @@ fn guest(
     let own = node.parent().map_or("", |directory| directory.as_str());
     access.set_variable("PATH", &format!("/usr/bin:/bin:{own}"))?;
     let coverage = Coverage::ScriptInterpreterUncovered;
-    let subject = LaunchSubject { plugin: "guest", file: name, digest: &sha256(source.as_bytes()), coverage };
+    let digest = sha256(source.as_bytes());
+    let subject = LaunchSubject { plugin: "guest", file: name, digest: Some(&digest), coverage };
     let node = NodeStart {
         node: &node,
         shim: GUEST_SHIM,

@@ -3,13 +3,14 @@
 use std::io::{self, Read as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::escape::line;
 use plugward_loader::launch::{LaunchReport, LaunchSpec, Program, RunningProgram};
 use plugward_loader::manifest::Coverage;
-use plugward_loader::{Digest, LaunchSubject, LoadedPlugin, SealError, ledger_name, sha256_of};
+use plugward_loader::{Digest, LaunchSubject, LoadedPlugin, ledger_name, sha256_of};
 use serde_json::json;
 
 use crate::access::{GrantTarget, Grantee, LaunchRules, StartAccess};
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::settings::Settings;
+use crate::starts::ProgramInterrupts;
 use crate::verbs::mcp::server::checked;
 use crate::{json, output_file, starts, stores};
 
@@ -34,16 +36,14 @@ pub(crate) fn run(args: &LaunchArgs, host: &Host, out: &Out) -> Result<u8, Failu
     }
     let plugin = checked(&args.id, &args.dirs, &settings, &mut stores, host, out)?;
     let copies = host.state_dir()?.join("sealed");
-    let sealed = plugin.seal_into(&host::own_directory(&copies)?).map_err(|error| match error {
-        SealError::Differs { .. } => Failure::refused(error.to_string()).code("launch/digest"),
-        error => Failure::internal(error.to_string()).code("launch/io"),
-    })?;
+    let sealed = plugin.seal_into(&host::own_directory(&copies)?);
+    let sealed = sealed.map_err(|error| starts::not_sealed(&error))?;
     let root = host::real_path(&copies)?.join(sealed.path());
     let started = file_in(&root, args).and_then(|path| {
         PluginFile { plugin: &plugin, root: &root, path }.start(args, &rules, &stores.record, host, out)
     });
     sealed.remove()?;
-    started
+    started.map(EndedProgram::finish)
 }
 
 /// Returns the path of a file in the copy of a plugin.
@@ -89,7 +89,11 @@ impl PluginFile<'_> {
         record: &plugward_loader::Record,
         host: &Host,
         out: &Out,
-    ) -> Result<u8, Failure> {
+    ) -> Result<EndedProgram, Failure> {
+        if let Some(path) = &args.report {
+            // A report that cannot be written stops the start.
+            output_file::prepare(path)?;
+        }
         let list = match args.access.grants() {
             Some(list) => Some(list),
             None => rules.grants(GrantTarget::Plugin(self.plugin.key()))?,
@@ -116,20 +120,19 @@ impl PluginFile<'_> {
             env: host::environment().into_iter().collect(),
         };
         let FileFacts { digest, coverage } = facts;
-        let subject = LaunchSubject { plugin: &owner, file: file_of(args), digest: &digest, coverage };
+        let subject = LaunchSubject { plugin: &owner, file: file_of(args), digest: Some(&digest), coverage };
         let (running, started) = starts::start(&spec, &subject, access, record)?;
         starts::announce(running.report(), &line(&args.id), out);
         let report = running.report().clone();
-        let status = pass_on(running);
-        let recorded = started.end(record, status.as_ref().ok().copied());
-        let status = status?;
+        let ended = pass_on(running);
+        let recorded = started.end(record, ended.as_ref().ok().map(|ended| ended.status));
+        let ended = ended?;
         recorded.map_err(|failure| starts::not_recorded(&failure))?;
         if let Some(path) = &args.report {
-            let text = self.report(args, &report, &FileFacts { digest, coverage }, status)?;
+            let text = self.report(args, &report, &FileFacts { digest, coverage }, ended.status)?;
             output_file::write(path, text.as_bytes())?;
         }
-        let signal = || status.signal().map_or(1, |signal| signal.saturating_add(128));
-        Ok(u8::try_from(status.code().unwrap_or_else(signal)).unwrap_or(1))
+        Ok(ended)
     }
 
     fn facts(&self) -> Result<FileFacts, Failure> {
@@ -169,9 +172,28 @@ impl PluginFile<'_> {
     }
 }
 
+/// A program that has ended, and whose last output is passed on.
+struct EndedProgram {
+    status: ExitStatus,
+    copies: Vec<JoinHandle<io::Result<()>>>,
+    interrupts: ProgramInterrupts,
+}
+
+impl EndedProgram {
+    /// Waits for the output, which an interrupt ends, and returns the exit code.
+    fn finish(self) -> u8 {
+        drop(self.interrupts);
+        for thread in self.copies {
+            let _closed = thread.join();
+        }
+        let signal = || self.status.signal().map_or(1, |signal| signal.saturating_add(128));
+        u8::try_from(self.status.code().unwrap_or_else(signal)).unwrap_or(1)
+    }
+}
+
 /// Passes the standard streams on until the program ends.
-fn pass_on(mut running: RunningProgram) -> Result<ExitStatus, Failure> {
-    starts::interruptible_program(&running);
+fn pass_on(mut running: RunningProgram) -> Result<EndedProgram, Failure> {
+    let interrupts = starts::interruptible_program(&running);
     if let Some(mut input) = running.take_stdin() {
         // It reads as long as there is input, and ends with this process.
         std::thread::spawn(move || io::copy(&mut io::stdin().lock(), &mut input));
@@ -182,11 +204,9 @@ fn pass_on(mut running: RunningProgram) -> Result<ExitStatus, Failure> {
     ];
     let failed = |error| starts::launch_failure(&error);
     while !running.wait(WAIT).map_err(failed)? {}
+    interrupts.has_ended();
     let status = running.end(Duration::ZERO).map_err(failed)?;
-    for thread in copies.into_iter().flatten() {
-        let _closed = thread.join();
-    }
-    Ok(status)
+    Ok(EndedProgram { status, copies: copies.into_iter().flatten().collect(), interrupts })
 }
 
 /// Copies each chunk when it comes. A reader that is gone ends the copy, and then the program notices it, too.

@@ -20,8 +20,8 @@ pub struct LaunchSubject<'a> {
     pub plugin: &'a str,
     /// The file that starts.
     pub file: &'a str,
-    /// The digest of the file.
-    pub digest: &'a Digest,
+    /// The digest of the file. `None` if it can be executed and not read.
+    pub digest: Option<&'a Digest>,
     /// The part of the program that the digest covers.
     pub coverage: Coverage,
 }
@@ -47,7 +47,7 @@ impl LaunchLog {
             workflow: self.workflow.as_str().to_owned(),
             plugin: subject.plugin.to_owned(),
             executable: subject.file.to_owned(),
-            digest: subject.digest.to_string(),
+            digest: subject.digest.map_or_else(|| "unreadable".to_owned(), Digest::to_string),
             rung: report.form.as_str().to_owned(),
             coverage: subject.coverage.code().to_owned(),
             enforcement: report.held.join(" "),

@@ -58,7 +58,7 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     let payload = payload(event)?;
     if let Some(path) = &args.record {
         // A record that cannot be written stops the run before any hook starts.
-        output_file::write(path, b"").with_context(|| format!("cannot write {path}"))?;
+        output_file::prepare(path).with_context(|| format!("cannot write {path}"))?;
     }
     let mut session = FireSession::default();
     if !args.sources.dirs.is_empty() {

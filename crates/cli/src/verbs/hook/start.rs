@@ -11,7 +11,7 @@ use plugward_loader::launch::{
     Access, EnforceRule, LaunchCheck, LaunchError, LaunchReport, LaunchSpec, Program, ProgramLife, launch,
 };
 use plugward_loader::manifest::{CommandContext, Coverage, Dialect, judge_argv};
-use plugward_loader::{HookPlugins, LaunchLog, LaunchSubject, Record, RecordFailure, ledger_name, sha256_of};
+use plugward_loader::{HookPlugins, LaunchLog, LaunchSubject, Record, RecordFailure, ledger_name};
 
 use crate::access::{GrantTarget, Grantee, LaunchRules, StartAccess, programs};
 use crate::failure::Failure;
@@ -130,10 +130,11 @@ impl HookStarter {
         for (name, value) in command.env.iter().filter(|(name, _)| OWN.contains(&name.as_str())) {
             access.set_variable(name, value).map_err(failed)?;
         }
-        let digest = sha256_of(&host::handle(&path).map_err(failed)?)?;
+        let digest = starts::digest_of(&path).map_err(failed)?;
         let words: Vec<&str> = command.argv.iter().map(String::as_str).collect();
         let coverage = judge_argv(&words, &CommandContext::new(Dialect::Claude)).coverage();
-        let subject = LaunchSubject { plugin: &plugin.name, file: path.as_str(), digest: &digest, coverage };
+        let (file, digest) = (path.as_str(), digest.as_ref());
+        let subject = LaunchSubject { plugin: &plugin.name, file, digest, coverage };
         let is_copy = path.starts_with(&plugin.root);
         let path = path.as_str();
         let program = if is_copy { Program::Copy { path, reason: None } } else { Program::System { path } };

@@ -10,6 +10,7 @@ mod wrap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use camino::Utf8Path;
 use plugward_loader::manifest::MAIN_FILES;
 use plugward_loader::pinstore::{Change, ChangeOutcome, McpOwner, TrustMode};
 use plugward_loader::policy::TrustPolicy;
@@ -111,11 +112,16 @@ fn plugin(id: &str, host: &Host, out: &Out) -> Result<(PluginKey, Arc<InstallRec
     select::on_disk(id, &[], &DiscoveryOptions::default(), host, out)
 }
 
+/// Returns `true` for the directory of a plugin with a manifest or servers.
+pub(crate) fn has_manifest(directory: &Utf8Path) -> bool {
+    let mut files = MAIN_FILES.iter().map(|(_, file)| *file).chain([".mcp.json"]);
+    files.any(|file| directory.join(file).is_file())
+}
+
 /// Refuses a directory that is not a plugin itself: a search inside it would visit all that it contains.
 fn require_plugin_directory(id: &str) -> Result<(), Failure> {
     let Some(path) = select::path_of(id).filter(|path| path.is_dir()) else { return Ok(()) };
-    let mut files = MAIN_FILES.iter().map(|(_, file)| *file).chain([".mcp.json"]);
-    if files.any(|file| path.join(file).is_file()) {
+    if has_manifest(&path) {
         return Ok(());
     }
     let help = "name a wrapped server, or a server of a plugin as DIR/SERVER with the plugin's directory";

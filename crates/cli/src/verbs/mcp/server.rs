@@ -1,7 +1,6 @@
 //! The program of an MCP server: a command of the user, or a server of a checked plugin in a private copy.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,8 +10,8 @@ use plugward_loader::manifest::{
 };
 use plugward_loader::pinstore::McpOwner;
 use plugward_loader::{
-    CheckMode, Digest, Host as Sides, LaunchSubject, LoadedPlugin, McpServer, NoGrants, NoPerson, Outcome,
-    PluginReport, Record, SealedCopy, Stores, ledger_name, load, sha256_of,
+    CheckMode, Host as Sides, LaunchSubject, LoadedPlugin, McpServer, NoGrants, NoPerson, Outcome,
+    PluginReport, Record, SealedCopy, Stores, ledger_name, load,
 };
 
 use super::wrapped_name;
@@ -111,8 +110,7 @@ impl ServerStart {
         let Some(first) = item.argv().first() else { return Err(remote(name)) };
         let copies = host.state_dir()?.join("sealed");
         let dir = host::own_directory(&copies)?;
-        let sealed =
-            loaded.seal_into(&dir).map_err(|error| Failure::internal(error.to_string()).code("launch/io"))?;
+        let sealed = loaded.seal_into(&dir).map_err(|error| starts::not_sealed(&error))?;
         let root = host::real_path(&copies)?.join(sealed.path());
         let directory = match directory_of(dialect, item, &root) {
             Ok(directory) => directory,
@@ -161,7 +159,7 @@ impl ServerStart {
         host: &Host,
         record: &Record,
     ) -> Result<(RunningProgram, RecordedStart), Failure> {
-        let digest = digest(&self.program)?;
+        let digest = starts::digest_of(&self.program)?;
         let path = self.program.as_str();
         let is_copy = self.copy.as_ref().is_some_and(|(_, root)| self.program.starts_with(root));
         let spec = LaunchSpec {
@@ -186,7 +184,8 @@ impl ServerStart {
         if let Some((_, root)) = &self.copy {
             access = access.set_variables_of_plugin(&self.own, root, record)?;
         }
-        let subject = LaunchSubject { plugin: &plugin, file: path, digest: &digest, coverage: self.coverage };
+        let (digest, coverage) = (digest.as_ref(), self.coverage);
+        let subject = LaunchSubject { plugin: &plugin, file: path, digest, coverage };
         starts::start(&spec, &subject, access, record)
     }
 
@@ -316,14 +315,4 @@ fn directory_of(dialect: Dialect, item: &SurfaceItem, root: &Utf8Path) -> Result
     Err(Failure::usage(format!("the server starts in {}, outside of its plugin", line(cwd))).help(
         "let your host start it, with `plugward mcp run --name NAME -- COMMAND` in the host's settings",
     ))
-}
-
-/// Returns the digest of the program that starts.
-fn digest(path: &Utf8Path) -> Result<Digest, Failure> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the digest is for the ledger; the user or the copy decides what runs"
-    )]
-    let opened = File::open(path).and_then(|file| sha256_of(&file));
-    opened.map_err(|error| Failure::internal(format!("cannot read {path}: {error}")).code("launch/exec"))
 }

@@ -106,8 +106,7 @@ impl CheckedPlugin {
     pub(super) fn start(&self, host: &Host, record: &Record, out: &Out) -> Result<PluginStart, Failure> {
         let copies = host.state_dir()?.join("sealed");
         let dir = host::own_directory(&copies)?;
-        let copy =
-            self.loaded.seal_into(&dir).map_err(|error| starts::failed(1, &error).code("launch/io"))?;
+        let copy = self.loaded.seal_into(&dir).map_err(|error| starts::not_sealed(&error))?;
         let copies = host::real_path(&copies)?;
         let root = copies.join(copy.path());
         // Shared directories are next to the plugin in the copy.
@@ -126,7 +125,7 @@ impl CheckedPlugin {
         };
         let access = StartAccess::open(Some(&self.granted), &to, EnforceRule::Require, host, record)?;
         let access = access.in_open_workflow();
-        let subject = LaunchSubject { plugin: &plugin, file, digest: &digest, coverage };
+        let subject = LaunchSubject { plugin: &plugin, file, digest: Some(&digest), coverage };
         let node = NodeStart {
             node: &host::program("node")?,
             shim: PLUGIN_SHIM,
