@@ -26,7 +26,9 @@ const MISSES_HEAD: &str = "\n## Known false negatives\n\nEach row is a test: the
 
 /// Writes the generated documents, or compares them with the files.
 pub(crate) fn run(mode: Mode) -> Result<Outcome> {
-    let mut fresh = render(&codes()?)?;
+    let codes = codes()?;
+    let mut fresh = render(&codes)?;
+    fresh.push_str(&taxonomies(&text(TAXONOMIES)?, &codes)?);
     fresh.push_str(&misses(&text(MISSES)?)?);
     fresh.push_str(&fence()?);
     let files = [(FILE, fresh), (attacks::FILE, attacks::render()?), (hosts::FILE, hosts::render()?)];
@@ -70,9 +72,11 @@ fn codes() -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("read the output of plugward codes")
 }
 
-/// The explanation of the last column in the table of rules.
+/// The public lists that the references of rules are entries of.
+const TAXONOMIES: &str = "crates/scanner/rules/taxonomies.toml";
+/// The explanation of the last columns in the table of rules.
 const RULES_NOTE: &str = "
-Precision is the share of a rule's findings in published plugins that a reviewer labeled as an attack or as worth asking about
+References are explained under [References](#references). Precision is the share of a rule's findings in published plugins that a reviewer labeled as an attack or as worth asking about
 (`crates/cli/data/field-labels.tsv`, plugins of the tune split, notes included). `–` means not measured.
 ";
 
@@ -88,7 +92,7 @@ fn render(json: &Value) -> Result<String> {
     ];
     for (kind, title) in parts {
         let is_rule = kind == "rule";
-        let more = if is_rule { (" precision |", "---:|") } else { ("", "") };
+        let more = if is_rule { (" references | precision |", "---|---:|") } else { ("", "") };
         let note = if is_rule { RULES_NOTE } else { "" };
         write!(out, "\n## {title}\n{note}\n| code | help |{}\n|---|---|{}\n", more.0, more.1)
             .context("render")?;
@@ -97,11 +101,46 @@ fn render(json: &Value) -> Result<String> {
                 |key: &str| code.get(key).and_then(Value::as_str).unwrap_or_default().replace('|', "\\|");
             let measured = precision.get(cell("code").as_str());
             let measured = measured.map(|(right, labeled)| format!("{right} of {labeled}"));
-            let last =
-                if is_rule { format!(" {} |", measured.as_deref().unwrap_or("–")) } else { String::new() };
+            let last = if is_rule {
+                format!(" {} | {} |", references(code), measured.as_deref().unwrap_or("–"))
+            } else {
+                String::new()
+            };
             writeln!(out, "| `{}` | {} |{last}", cell("code"), cell("help").replace('\n', " "))
                 .context("render")?;
         }
+    }
+    Ok(out)
+}
+
+fn references(code: &Value) -> String {
+    let all = code.get("references").and_then(Value::as_array).into_iter().flatten();
+    let all: Vec<&str> = all.filter_map(Value::as_str).collect();
+    if all.is_empty() { "–".to_owned() } else { all.join(", ") }
+}
+
+/// Renders the public lists with their entries, and the rules without a CWE number with the reason.
+fn taxonomies(lists: &str, json: &Value) -> Result<String> {
+    let lists: toml::Value = toml::from_str(lists).with_context(|| format!("read {TAXONOMIES}"))?;
+    let lists = lists.get("taxonomy").and_then(toml::Value::as_array).context("no taxonomies")?;
+    let mut out = "\n## References\n\n| list | version | entry | title |\n|---|---|---|---|\n".to_owned();
+    for list in lists {
+        let cell = |key: &str| list.get(key).and_then(toml::Value::as_str).unwrap_or_default();
+        for (id, title) in list.get("entries").and_then(toml::Value::as_table).context("no entries")? {
+            let (name, url, edition) = (cell("title"), cell("url"), cell("edition"));
+            let title = title.as_str().unwrap_or_default();
+            writeln!(out, "| [{name}]({url}) | {edition} | {id} | {title} |").context("render")?;
+        }
+    }
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for code in json.get("codes").and_then(Value::as_array).into_iter().flatten() {
+        if let (Some(reason), Some(id)) = (code.get("no_cwe"), code.get("code").and_then(Value::as_str)) {
+            reasons.entry(reason.as_str().unwrap_or_default()).or_default().push(format!("`{id}`"));
+        }
+    }
+    out.push_str("\n| rules without a CWE number | reason |\n|---|---|\n");
+    for (reason, rules) in reasons {
+        writeln!(out, "| {} | {reason} |", rules.join(", ")).context("render")?;
     }
     Ok(out)
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_loader::codes::{Code, all};
-use plugward_loader::scanner::{EntryState, FileState, Rule, Rules, ScanDecision, ScanReport, Suppressed};
+use plugward_loader::scanner::{
+    EntryState, FileState, Rule, Rules, ScanDecision, ScanReport, Suppressed, Taxonomy,
+};
 use plugward_loader::{
     BehaviorEvidence, Decision, Finding, PluginReport, Reason, Report, Severity, Weight, hex, sha256,
 };
@@ -118,11 +120,16 @@ struct Run {
 }
 
 fn log(run: Run) -> String {
+    let taxonomies = taxonomies(&run.rules);
+    let supported = Taxonomy::all().iter().enumerate();
+    let supported = supported.map(|(at, list)| json!({ "name": list.name, "index": at }));
     let mut one = json!({
+        "taxonomies": taxonomies,
         "tool": { "driver": {
             "name": "plugward",
             "version": env!("CARGO_PKG_VERSION"),
             "rules": run.rules,
+            "supportedTaxonomies": supported.collect::<Vec<_>>(),
             "properties": run.driver,
         } },
         // Findings count columns in characters. The default of SARIF is UTF-16 units.
@@ -207,8 +214,39 @@ fn rule_entry(rule: &Rule) -> Value {
         "shortDescription": { "text": rule.title() },
         "fullDescription": { "text": rule.why() },
         "help": { "text": help.trim_end() },
+        "relationships": relationships(rule),
         "properties": { "tags": rule.refs(), "languages": rule.langs() },
     })
+}
+
+/// Returns the entries of public lists that apply to a rule.
+fn relationships(rule: &Rule) -> Vec<Value> {
+    let relationship = |id: &String| {
+        let (at, list) =
+            Taxonomy::all().iter().enumerate().find(|(_, list)| list.entries.contains_key(id))?;
+        let target = json!({ "id": id, "toolComponent": { "name": list.name, "index": at } });
+        Some(json!({ "target": target, "kinds": ["relevant"] }))
+    };
+    rule.refs().iter().filter_map(relationship).collect()
+}
+
+/// Returns the public lists, each with the entries that the rules of a log refer to.
+fn taxonomies(rules: &[Value]) -> Vec<Value> {
+    let named = rules.iter().filter_map(|rule| rule.pointer("/properties/tags")?.as_array()).flatten();
+    let named: BTreeSet<&str> = named.filter_map(Value::as_str).collect();
+    let taxonomy = |list: &Taxonomy| {
+        let entries = list.entries.iter().filter(|(id, _)| named.contains(id.as_str()));
+        let taxa = entries.map(|(id, title)| json!({ "id": id, "shortDescription": { "text": title } }));
+        json!({
+            "name": list.name,
+            "version": list.edition,
+            "organization": list.organization,
+            "informationUri": list.url,
+            "shortDescription": { "text": list.title },
+            "taxa": taxa.collect::<Vec<_>>(),
+        })
+    };
+    Taxonomy::all().iter().map(taxonomy).collect()
 }
 
 fn rule(id: &str, known: &[Code], reason: Option<&Reason>) -> Value {

@@ -13,6 +13,18 @@ pub struct Code {
     pub kind: &'static str,
     /// The meaning, and what to do.
     pub help: String,
+    /// Identifiers of public lists that apply to a scanner rule, such as `CWE-95`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
+    /// The reason why no CWE number is among the references of a scanner rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_cwe: Option<String>,
+}
+
+impl Code {
+    fn new(code: &str, kind: &'static str, help: &str) -> Self {
+        Self { code: code.to_owned(), kind, help: help.to_owned(), references: Vec::new(), no_cwe: None }
+    }
 }
 
 /// The codes of the loader itself.
@@ -160,25 +172,16 @@ pub const CODES: &[(&str, &str)] = &[
 /// Returns every code, built-in rule and kind of secret, sorted.
 #[must_use]
 pub fn all() -> Vec<Code> {
-    let mut all: Vec<Code> = reasons()
-        .into_iter()
-        .map(|(code, help)| Code { code: code.to_owned(), kind: "reason", help: help.to_owned() })
-        .collect();
+    let mut all: Vec<Code> =
+        reasons().into_iter().map(|(code, help)| Code::new(code, "reason", help)).collect();
     all.extend(Rules::builtin().iter().map(|rule| Code {
-        code: rule.id().to_string(),
-        kind: "rule",
-        help: format!("{} {}", rule.why(), rule.fix()),
+        references: rule.refs().to_vec(),
+        no_cwe: rule.no_cwe().map(str::to_owned),
+        ..Code::new(rule.id().as_str(), "rule", &format!("{} {}", rule.why(), rule.fix()))
     }));
-    all.extend(plugward_installs::SETTINGS_RULES.iter().map(|(code, help)| Code {
-        code: (*code).to_owned(),
-        kind: "rule",
-        help: (*help).to_owned(),
-    }));
-    all.extend(plugward_redact::KINDS.iter().map(|(kind, what)| Code {
-        code: (*kind).to_owned(),
-        kind: "secret",
-        help: (*what).to_owned(),
-    }));
+    let settings = plugward_installs::SETTINGS_RULES.iter();
+    all.extend(settings.map(|(code, help)| Code::new(code, "rule", help)));
+    all.extend(plugward_redact::KINDS.iter().map(|(kind, what)| Code::new(kind, "secret", what)));
     all.sort();
     all
 }

@@ -17,7 +17,7 @@ pub use engine::Engine;
 pub use inventory::EntryState;
 pub use plugward_types as types;
 pub use plugward_types::Profile;
-pub use rules::{Rule, RuleExample, RuleFile, Rules, SelfCheck};
+pub use rules::{Rule, RuleExample, RuleFile, Rules, SelfCheck, Taxonomy};
 pub use scan::cache::MatchCache;
 pub use scan::entry::{Content, Entry, FileKind, Lens, RoleHint};
 pub use scan::error::{CODES, RuleError, RuleErrorKind, ScanError, ScanErrorKind};

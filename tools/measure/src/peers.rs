@@ -8,6 +8,7 @@
 )]
 
 mod model;
+mod scan;
 mod servers;
 
 use std::ffi::{OsStr, OsString};
@@ -57,6 +58,22 @@ pub(crate) enum Peers {
     },
     /// Install a small language model and its server, for the test of an audit by a real model
     Model,
+    /// Run plugward and other scanners over attacks and ordinary plugins
+    ///
+    /// DIR has the directories `attacks` and `honest`, each with one directory per plugin. Installs the missing scanners
+    /// with pip below `peers/scan` in the target directory, and prints a row for each scanner. A plugin counts as flagged
+    /// by the scanner's own verdict, with its default threshold. A scanner that fails is an error.
+    #[command(after_help = "Examples:\n  \
+        cargo xtask peers scan ../attacks-1\n  \
+        cargo xtask peers scan ../attacks-1 --plugward ./plugward  # another build")]
+    Scan {
+        /// Directory of attacks and ordinary plugins
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        /// Program to measure [default: debug/plugward in the target directory]
+        #[arg(long, value_name = "FILE")]
+        plugward: Option<PathBuf>,
+    },
     /// Install public MCP servers, for the tests of `plugward mcp run`
     Servers,
 }
@@ -113,6 +130,9 @@ pub(crate) fn run(task: &Peers) -> Result<Outcome> {
     let (prefix, host, plugward) = match task {
         Peers::Hosts { prefix, host, plugward } => (prefix, host, plugward),
         Peers::Model => return model::install(),
+        Peers::Scan { dir, plugward } => {
+            return scan::run(&std::path::absolute(dir)?, &built(plugward.as_ref())?);
+        }
         Peers::Servers => return servers::install(),
     };
     let target = PathBuf::from(target_directory()?);
@@ -120,11 +140,7 @@ pub(crate) fn run(task: &Peers) -> Result<Outcome> {
         Some(prefix) => std::path::absolute(prefix)?,
         None => target.join("peers"),
     };
-    let plugward = match plugward {
-        Some(file) => std::path::absolute(file)?,
-        None => target.join("debug/plugward"),
-    };
-    ensure!(plugward.exists(), "{} does not exist: cargo build -p plugward", plugward.display());
+    let plugward = built(plugward.as_ref())?;
     let mut chosen = toml::from_str::<Table>(&text(TABLE)?).context(TABLE)?.host;
     chosen.retain(|known| host.as_ref().is_none_or(|name| *name == known.name));
     ensure!(!chosen.is_empty(), "unknown host (known: claude, codex, gemini)");
@@ -141,6 +157,16 @@ pub(crate) fn run(task: &Peers) -> Result<Outcome> {
         count = count.saturating_add(plain).saturating_add(guarded);
     }
     Ok(Outcome { looked_at: format!("{count} observations"), wrong })
+}
+
+/// Returns the program that the user names, or the debug build.
+fn built(plugward: Option<&PathBuf>) -> Result<PathBuf> {
+    let file = match plugward {
+        Some(file) => std::path::absolute(file)?,
+        None => PathBuf::from(target_directory()?).join("debug/plugward"),
+    };
+    ensure!(file.exists(), "{} does not exist: cargo build -p plugward", file.display());
+    Ok(file)
 }
 
 /// Installs the hosts that are missing.

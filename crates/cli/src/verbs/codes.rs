@@ -2,7 +2,7 @@
 
 use plugward_loader::codes::{Code, all};
 use plugward_loader::edit_distance;
-use plugward_loader::scanner::{Profile, Rule, RuleExample, Rules};
+use plugward_loader::scanner::{Profile, Rule, RuleExample, Rules, Taxonomy};
 use serde::Serialize;
 
 use crate::args::{CodesArgs, ListFormat};
@@ -111,6 +111,8 @@ struct RuleView {
     behaviors: Vec<&'static str>,
     languages: &'static [String],
     references: &'static [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_cwe: Option<&'static str>,
     bad: Vec<ExampleView>,
     good: Vec<ExampleView>,
 }
@@ -167,6 +169,7 @@ impl RuleView {
             behaviors: rule.behaviors().iter().map(|behavior| behavior.as_str()).collect(),
             languages: rule.langs(),
             references: rule.refs(),
+            no_cwe: rule.no_cwe(),
             bad: views(Rules::builtin().bad_examples(id)),
             good: views(Rules::builtin().good_examples(id)),
         }
@@ -180,12 +183,22 @@ impl RuleView {
             ("tier", self.tier.to_owned()),
             ("behaviors", self.behaviors.join(", ")),
             ("languages", self.languages.join(", ")),
-            ("references", self.references.join(", ")),
+            ("references", titled(self.references)),
+            ("no CWE", self.no_cwe.unwrap_or_default().to_owned()),
         ];
         for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
             text.push_str(&row(name, value, width));
         }
     }
+}
+
+/// Returns references with their titles.
+fn titled(references: &[String]) -> String {
+    let titled = |id: &String| match Taxonomy::title_of(id) {
+        Some(title) => format!("{id} {title}"),
+        None => id.clone(),
+    };
+    references.iter().map(titled).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the first examples, which are the most typical ones in the rule files.

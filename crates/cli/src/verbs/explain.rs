@@ -263,6 +263,9 @@ fn findings(plugin: &PluginReport, width: usize) -> String {
         {
             out.push_str(&wrapped("    Why: ", "         ", &lowered_start(rule.why()), width));
             out.push_str(&wrapped("    Fix: ", "         ", &lowered_start(rule.fix()), width));
+            if !rule.refs().is_empty() {
+                out.push_str(&wrapped("    References: ", "         ", &rule.refs().join(", "), width));
+            }
         } else if let Some((_, text)) = SETTINGS_RULES.iter().find(|(code, _)| finding.rule.as_str() == *code)
         {
             out.push_str(&wrapped("    ", "    ", text, width));

@@ -78,7 +78,12 @@ fn read<'a>(
         }
         for rule in parsed.rule {
             let place = Place { origin, at: rule.span().start };
-            all.push(check(place, rule.into_inner())?);
+            let mut read = check(place, rule.into_inner())?;
+            if read.rule.refs.is_empty() {
+                read.rule.refs.clone_from(&parsed.refs);
+            }
+            read.rule.no_cwe.clone_from(&parsed.no_cwe);
+            all.push(read);
         }
     }
     if all.len() > MAX_RULES {
@@ -172,6 +177,7 @@ fn check(place: Place<'_>, source: RuleSource) -> Result<CheckedRule<'_>, RuleEr
         why: source.why,
         fix: source.fix,
         refs: source.refs,
+        no_cwe: None,
         langs: source.langs,
         severity: [severity(source.severity.strict_plugin), severity(source.severity.general)],
         behaviors,

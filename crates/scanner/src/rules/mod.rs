@@ -11,6 +11,7 @@ mod commands;
 mod compile;
 mod load;
 mod source;
+mod taxonomy;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -30,6 +31,7 @@ use crate::{RuleError, text::Within};
 pub use check::SelfCheck;
 pub(crate) use commands::{CommandMatcher, CommandTable};
 pub(crate) use source::{Arg0, Declared, RuleClass};
+pub use taxonomy::Taxonomy;
 
 /// A user's rule file.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +51,7 @@ pub struct Rule {
     pub(crate) why: String,
     pub(crate) fix: String,
     pub(crate) refs: Vec<String>,
+    pub(crate) no_cwe: Option<String>,
     pub(crate) langs: Vec<String>,
     pub(crate) severity: [Option<Severity>; 2],
     pub(crate) behaviors: Vec<Behavior>,
@@ -82,10 +85,16 @@ impl Rule {
         &self.fix
     }
 
-    /// Returns references such as `CWE-95`.
+    /// Returns references such as `CWE-95`. Those of a built-in rule are entries of a [`Taxonomy`].
     #[must_use]
     pub fn refs(&self) -> &[String] {
         &self.refs
+    }
+
+    /// Returns the reason why no CWE number is among the references, if the rule file has one.
+    #[must_use]
+    pub fn no_cwe(&self) -> Option<&str> {
+        self.no_cwe.as_deref().filter(|_| !self.refs.iter().any(|id| id.starts_with("CWE-")))
     }
 
     /// Returns the languages to which it applies; `all` means every file.

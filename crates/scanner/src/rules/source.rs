@@ -11,6 +11,12 @@ use super::{Check, KeyCheck};
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileSource {
     pub(crate) version: u32,
+    /// The references of rules that have none of their own.
+    #[serde(default)]
+    pub(crate) refs: Vec<String>,
+    /// The reason why rules without a CWE number have none.
+    #[serde(default, rename = "no-cwe")]
+    pub(crate) no_cwe: Option<String>,
     #[serde(default)]
     pub(crate) rule: Vec<Spanned<RuleSource>>,
 }

@@ -19,13 +19,17 @@ const FROM_PYPI: [&str; 2] = ["mcp-server-git==2026.10.19", "mcp-server-time==20
 pub(super) fn install() -> Result<Outcome> {
     let target = PathBuf::from(target_directory()?).join("peers/mcp");
     npm_install(&target, &FROM_NPM)?;
-    let environment = target.join("py");
-    python(Path::new("python3"), &["-m", "venv", &environment.to_string_lossy()])?;
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    python(&environment.join("bin/python"), &[&install[..], &FROM_PYPI].concat())?;
+    install_from_pypi(&target.join("py"), &FROM_PYPI)?;
     let count = FROM_NPM.len().saturating_add(FROM_PYPI.len());
     let next = "test with them: PLUGWARD_PEERS=require cargo test -p plugward --test mcp real";
     Ok(Outcome { looked_at: format!("{count} servers in {}; {next}", target.display()), wrong: Vec::new() })
+}
+
+/// Creates a virtual environment and installs packages into it.
+pub(super) fn install_from_pypi(environment: &Path, packages: &[&str]) -> Result<()> {
+    python(Path::new("python3"), &["-m", "venv", &environment.to_string_lossy()])?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    python(&environment.join("bin/python"), &[&install[..], packages].concat())
 }
 
 fn python(program: &Path, args: &[&str]) -> Result<()> {
