@@ -501,8 +501,12 @@ fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
 pub(crate) fn notice(notice: &Notice) -> Diagnostic {
     let level = match notice.code.as_str() {
         code if is_loud(code) => Level::Error,
-        "install/leftover" | "install/newer" | "install/not-read" | "install/not-judged"
-        | "install/loosens" => Level::Note,
+        "install/leftover"
+        | "install/newer"
+        | "install/not-read"
+        | "install/not-judged"
+        | "install/loosens"
+        | "install/no-manifest" => Level::Note,
         _ => Level::Warning,
     };
     noted(Diagnostic::new(level, first_line(&notice.message)), notice)
