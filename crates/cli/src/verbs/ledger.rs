@@ -76,13 +76,8 @@ fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Re
 /// Reports that no record matches. An unknown type that no record has is an error, because it is mistyped.
 fn nothing_shown(args: &LedgerShowArgs, out: &mut Out) -> Result<(), Failure> {
     if let Some(name) = args.type_name.as_deref().filter(|name| !LedgerEvent::TYPES.contains(name)) {
-        let mut known = String::new();
-        for row in LedgerEvent::TYPES.chunks(3) {
-            known.push_str("\n    ");
-            known.push_str(&row.join(", "));
-        }
         return Err(Failure::usage(format!("no record has the type `{}`", line(name)))
-            .note("note", format!("known types:{known}"))
+            .note("known types", LedgerEvent::TYPES.join(", "))
             .help("plugward ledger show --type decision"));
     }
     out.complain("note: no record matches");
