@@ -81,7 +81,7 @@ fn at(root: &Root, name: &str) -> String {
     if root.dir == "." { name.to_owned() } else { format!("{}/{name}", root.dir) }
 }
 
-fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
     match root.jail.read(at(root, NAME).as_str(), u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
