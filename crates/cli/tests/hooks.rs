@@ -1495,5 +1495,5 @@ fn hooks_get_the_session_that_the_host_names() {
     let found = seen(&tool, CALL);
     assert_eq!((&found["permission_mode"], found.get("transcript_path")), (&json!("default"), None));
     let (exit, text) = fire_raw(&home, &tool, r#"{"tool":"Bash","args":{},"session_id":1}"#);
-    assert!(exit == 2 && text.contains("`session_id` as a string"), "{text}");
+    assert!(exit == 2 && text.contains("expected `session_id` as"), "{text}");
 }

@@ -395,6 +395,12 @@ fn a_directory_of_gnoma_has_manifests_of_gnoma() {
         let (exit, rows) = machine.rows(&["check"]);
         assert!(exit == 4 && rows.contains(&format!("refuse gnoma:two {code}")), "{name} {version} {rows:?}");
     }
+    // The user can say by path what gnoma would say of any directory.
+    machine.0.write("home/site/one/plugin.json", r#"{ "name": "one", "version": "1.0.0" }"#);
+    machine.0.write("home/site/one/index.js", "");
+    assert_eq!(machine.rows(&["check", "--dialect", "gnoma", "one"]), (0, vec!["load one".to_owned()]));
+    assert_eq!(machine.rows(&["check", "one"]).0, 4);
+    std::fs::remove_dir_all(machine.0.path("home/site/one")).unwrap();
     // A pinned plugin is not skipped if its manifest is gone.
     std::fs::remove_dir_all(machine.0.path(&format!("{GNOMA}/two"))).unwrap();
     std::fs::remove_file(machine.0.path(&format!("{GNOMA}/plain/plugin.json"))).unwrap();

@@ -497,7 +497,9 @@ impl Walk<'_> {
         files.any(|(_, file)| there(file))
             || (!inner
                 && (there("plugin.json") || there("package.json"))
-                && dialects_by_contents(&self.root.jail, dir, names).into_iter().any(wanted))
+                && dialects_by_contents(&self.root.jail, dir, names, self.options.dialect)
+                    .into_iter()
+                    .any(wanted))
     }
 
     /// Takes a directory that a pin, a marketplace entry or the user names. It need not be next to other plugins.
