@@ -146,7 +146,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         }
         ("pin/new" | "lock/unlisted" | "lock/missing", _) => format!("review it, then add it: {lock}"),
         ("lock/mismatch", _) => format!("review the change: {diff}\nthen update the lockfile: {lock}"),
-        ("lock/malformed", _) => format!("{}\nor write it again: {lock}", reason.help),
+        ("lock/malformed", _) => format!("{}\nor remove it, then write it again: {lock}", reason.help),
         ("lock/weak-scheme", _) => format!("plugward lock --migrate {}", commands.lock_dir),
         ("policy/denied" | "policy/ask", _) if reason.setting.is_some() => {
             let key = shared::quoted(&format!("plugins.bundle.\"{}\".run", plugin.key));

@@ -102,11 +102,11 @@ fn blocks(report: &Report, plugins: &[&PluginReport], view: &View<'_>) -> Vec<Di
         if plugin.on || view.detail == Detail::Full {
             blocks.extend(problems(plugin, plugins, view, &mut told));
         }
-        if view.detail == Detail::Full {
-            blocks.extend(plugin.notices.iter().map(|one| of_plugin(plugin, one)));
-            if plugin.decision == Decision::Load {
-                blocks.extend(findings(plugin, view));
-            }
+        // A pin that was not saved makes the run fail, so its reason is always printed.
+        let is_shown = |one: &&Notice| view.detail == Detail::Full || one.code == "pin/not-saved";
+        blocks.extend(plugin.notices.iter().filter(is_shown).map(|one| of_plugin(plugin, one)));
+        if view.detail == Detail::Full && plugin.decision == Decision::Load {
+            blocks.extend(findings(plugin, view));
         }
     }
     blocks
@@ -501,8 +501,12 @@ fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
 pub(crate) fn notice(notice: &Notice) -> Diagnostic {
     let level = match notice.code.as_str() {
         code if is_loud(code) => Level::Error,
-        "install/leftover" | "install/newer" | "install/not-read" | "install/not-judged"
-        | "install/loosens" => Level::Note,
+        "install/leftover"
+        | "install/newer"
+        | "install/not-read"
+        | "install/not-judged"
+        | "install/loosens"
+        | "install/no-manifest" => Level::Note,
         _ => Level::Warning,
     };
     noted(Diagnostic::new(level, first_line(&notice.message)), notice)

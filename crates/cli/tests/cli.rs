@@ -582,3 +582,25 @@ fn what_cannot_be_written_down_is_not_decided() {
     assert_eq!(code(&output), 7);
     assert!(String::from_utf8(output.stdout).unwrap().contains("mint/no-record"));
 }
+
+#[test]
+fn records_are_found_by_the_name_of_a_plugin_and_by_a_date() {
+    let home = Home::new();
+    home.good();
+    assert_eq!(code(&home.run(&["check", "plugins"])), 0);
+    let place = home.path("plugins/good").canonicalize().unwrap().display().to_string();
+    let shown = |more: &[&str]| {
+        let output = home.run(&[&["ledger", "show"], more].concat());
+        (code(&output), String::from_utf8(output.stdout).unwrap().lines().count())
+    };
+    let (exit, all) = shown(&["--plugin", &format!("path:{place}")]);
+    assert!(exit == 0 && all > 0);
+    for name in ["good", "plugins/good"] {
+        assert_eq!(shown(&["--plugin", name]), (0, all), "{name}");
+    }
+    assert_eq!(shown(&["--plugin", "goof"]), (2, 0));
+    let (_, since) = shown(&["--since", "2020-01-01"]);
+    assert!(since >= all);
+    assert_eq!(shown(&["--since", "2999-01-01"]), (0, 0));
+    assert_eq!(shown(&["--since", "2999-13-01"]), (2, 0));
+}

@@ -1478,3 +1478,33 @@ fn granted_variables_reach_hooks() {
     marks.sort();
     assert_eq!(marks, ["\n", "granted\n"], "{}", said(&output));
 }
+
+/// A host that names its session has one session, however often it fires an event.
+#[test]
+fn hooks_get_the_session_that_the_host_names() {
+    let home = Home::new();
+    let handlers = json!([{"type": "command", "command": "cat > seen.json"}]);
+    home.write("claude.json", &claude("PreToolUse", &handlers));
+    home.write("gnoma.toml", &hook("mine", "session_start", "cat > seen.json", ""));
+    let seen = |args: &[&str], payload: &str| -> Value {
+        let (exit, text) = fire_raw(&home, args, payload);
+        assert_eq!(exit, 0, "{text}");
+        serde_json::from_slice(&std::fs::read(home.path("seen.json")).unwrap()).unwrap()
+    };
+    let start = ["session_start", "--hooks", "gnoma.toml"];
+    let found = seen(&start, r#"{"data":{"session_id":"s1","mode":"plan"}}"#);
+    assert_eq!(found, json!({"event": "session_start", "session_id": "s1", "mode": "plan"}));
+    let tool = ["PreToolUse", "--hooks", "claude.json"];
+    let found = seen(
+        &tool,
+        r#"{"tool":"Bash","args":{},"session_id":"s1","permission_mode":"plan","transcript_path":"/t"}"#,
+    );
+    assert_eq!(
+        (&found["session_id"], &found["permission_mode"], &found["transcript_path"]),
+        (&json!("s1"), &json!("plan"), &json!("/t"))
+    );
+    let found = seen(&tool, CALL);
+    assert_eq!((&found["permission_mode"], found.get("transcript_path")), (&json!("default"), None));
+    let (exit, text) = fire_raw(&home, &tool, r#"{"tool":"Bash","args":{},"session_id":1}"#);
+    assert!(exit == 2 && text.contains("expected `session_id` as"), "{text}");
+}

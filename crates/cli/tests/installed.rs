@@ -359,6 +359,55 @@ fn a_manifest_for_another_host_does_not_refuse() {
     assert_eq!(machine.check().0, 4);
 }
 
+const GNOMA: &str = "home/.config/gnoma/plugins";
+
+/// gnoma reads the `plugin.json` of each directory, whatever else is in it, and skips a directory without one.
+#[test]
+fn a_directory_of_gnoma_has_manifests_of_gnoma() {
+    let machine = Machine(Home::new());
+    machine.0.write("home/site/.git/HEAD", "ref: refs/heads/main\n");
+    let server = json!({ "name": "s", "command": "index.js" });
+    let manifest = |name: &str, version: &str| {
+        json!({ "name": name, "version": version, "capabilities": { "mcp_servers": [server] } }).to_string()
+    };
+    machine.0.write(&format!("{GNOMA}/one/plugin.json"), &manifest("one", "1.0.0"));
+    machine.0.write(&format!("{GNOMA}/one/index.js"), "#!/usr/bin/env node\n");
+    machine.0.write(&format!("{GNOMA}/plain/plugin.json"), r#"{ "name": "plain", "version": "1.0.0" }"#);
+    machine.0.write(&format!("{GNOMA}/plain/index.js"), "");
+    let loads = vec!["load gnoma:one".to_owned(), "load gnoma:plain".to_owned()];
+    assert_eq!(machine.rows(&["check"]), (0, loads.clone()));
+    for stray in [format!("{GNOMA}/notes"), "home/site/.gnoma/plugins/notes".to_owned()] {
+        machine.0.write(&format!("{stray}/README.md"), "Notes.\n");
+        assert_eq!(machine.rows(&["check"]), (0, loads.clone()), "{stray}");
+        let (_, text) = machine.check();
+        assert!(text.contains("note[install/no-manifest]"), "{text}");
+        std::fs::remove_dir_all(machine.0.path(&stray)).unwrap();
+    }
+    for (name, version, code) in [
+        ("1x", "1.0.0", "manifest/name"),
+        ("Upper", "1.0.0", "manifest/name"),
+        ("", "1.0.0", "manifest/name"),
+        ("two", "1", "manifest/version"),
+        ("two", "v1.0.0", "manifest/version"),
+    ] {
+        let plain = json!({ "name": name, "version": version }).to_string();
+        machine.0.write(&format!("{GNOMA}/two/plugin.json"), &plain);
+        let (exit, rows) = machine.rows(&["check"]);
+        assert!(exit == 4 && rows.contains(&format!("refuse gnoma:two {code}")), "{name} {version} {rows:?}");
+    }
+    // The user can say by path what gnoma would say of any directory.
+    machine.0.write("home/site/one/plugin.json", r#"{ "name": "one", "version": "1.0.0" }"#);
+    machine.0.write("home/site/one/index.js", "");
+    assert_eq!(machine.rows(&["check", "--dialect", "gnoma", "one"]), (0, vec!["load one".to_owned()]));
+    assert_eq!(machine.rows(&["check", "one"]).0, 4);
+    std::fs::remove_dir_all(machine.0.path("home/site/one")).unwrap();
+    // A pinned plugin is not skipped if its manifest is gone.
+    std::fs::remove_dir_all(machine.0.path(&format!("{GNOMA}/two"))).unwrap();
+    std::fs::remove_file(machine.0.path(&format!("{GNOMA}/plain/plugin.json"))).unwrap();
+    let (exit, rows) = machine.rows(&["check"]);
+    assert!(exit == 4 && rows.contains(&"refuse gnoma:plain pin/changed".to_owned()), "{rows:?}");
+}
+
 #[test]
 fn code_of_a_host_is_judged_and_a_known_place_that_is_not_read_is_named() {
     let machine = Machine::new();

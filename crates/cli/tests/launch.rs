@@ -525,6 +525,7 @@ fn grants_and_starts_are_recorded_first() {
     let output = machine.launch(&flags, &["bin/probe.py", "write", &marker]);
     assert_eq!(code(&output), 5, "{}", shown(&output));
     assert!(shown(&output).contains("mint/over-budget"), "{}", shown(&output));
+    assert!(shown(&output).contains("plugward ledger budget --workflow "), "{}", shown(&output));
     assert_eq!(machine.probe(&["--read", "read"], "read", &machine.path("read/file")), "read/file\nok");
     std::fs::remove_file(&marker).unwrap();
     std::fs::write(machine.home.path("state/ledger.jsonl"), "broken\n").unwrap();

@@ -64,3 +64,45 @@ fn a_diff_of_what_only_the_lockfile_refuses_ends_with_the_lockfile() {
         "{text}"
     );
 }
+
+#[test]
+fn a_lockfile_without_plugins_matches_a_directory_without_plugins() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("empty")).unwrap();
+    let locked = ["check", "--trust", "locked", "empty"];
+    assert_eq!(code(&home.run(&locked)), 2, "there is no lockfile");
+    assert_eq!(code(&home.run(&["lock", "empty"])), 0);
+    let output = home.run(&locked);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("no plugin was found, and PLUGINS.lock lists none"), "{}", said(&output));
+    assert_eq!(code(&home.run(&["check", "empty"])), 2, "another trust mode reads no lockfile");
+    home.write("empty/new/.claude-plugin/plugin.json", "{ \"name\": \"new\" }\n");
+    assert_eq!(code(&home.run(&locked)), 4);
+    std::fs::remove_dir_all(home.path("empty/new")).unwrap();
+    home.write("empty/PLUGINS.lock", "broken");
+    assert_ne!(code(&home.run(&locked)), 0);
+}
+
+#[test]
+fn a_json_lockfile_that_differs_is_named() {
+    let home = Home::new();
+    home.write("plugins/fix/.claude-plugin/plugin.json", "{ \"name\": \"fix--node--npm\" }\n");
+    home.write("plugins/PLUGINS.lock", &format!("{{\"fix--node--npm\": \"{}\"}}\n", "0".repeat(64)));
+    let output = home.run(&["lock", "--migrate", "plugins"]);
+    assert_eq!(code(&output), 4, "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains("cannot migrate PLUGINS.lock") && !text.contains("\\n"), "{text}");
+    let text = said(&home.run(&["lock", "plugins"]));
+    assert!(text.contains("the older JSON lockfile is replaced"), "{text}");
+    let text = said(&home.run(&["lock", "plugins"]));
+    assert!(!text.contains("JSON"), "{text}");
+}
+
+#[test]
+fn a_lockfile_that_is_not_a_file_is_removed_first() {
+    let home = locked();
+    std::fs::rename(home.path("plugins/PLUGINS.lock"), home.path("kept.lock")).unwrap();
+    std::os::unix::fs::symlink("../kept.lock", home.path("plugins/PLUGINS.lock")).unwrap();
+    let text = said(&home.run(&["check", "plugins"]));
+    assert!(text.contains("remove it, then write it again: plugward lock plugins"), "{text}");
+}

@@ -135,6 +135,7 @@ fn the_show() {
     drop(file);
     exits(4, &["which", "hi"]);
     exits(0, &["remove", "hi"]);
+    assert!(!exits(3, &["remove", "../../x"]).contains("install it"));
     exits(2, &["--cfg", &cfg("rum", "ask"), "which", "hi"]);
 }
 

@@ -226,6 +226,38 @@ fn a_broken_store_refuses_unless_the_setting_says_otherwise() {
 }
 
 #[test]
+fn a_budget_that_limits_nothing_is_an_error() {
+    let home = Home::new();
+    home.good();
+    let place = home.path("plugins/good").canonicalize().unwrap().display().to_string();
+    let row = |more: &str| format!("[[capability.budgets]]\nmax_mints = 1\n{more}\n");
+    let kind = "kind = \"net-connect\"\n";
+    for (more, expected) in [
+        (format!("{kind}plugin = \"plugins/good\""), "not the key of a plugin: `plugins/good`"),
+        (format!("{kind}plugin = \"path:plugins/good\""), "not the key of a plugin"),
+        (format!("{kind}plugin = \"good@acme\""), "not the key of a plugin"),
+        ("kind = \"*\"\nper = \"workflow\"".to_owned(), "`*` limits each plugin by itself"),
+        (format!("kind = \"*\"\nplugin = \"path:{place}\""), "`*` limits each plugin by itself"),
+        ("kind = \"net\"".to_owned(), "not a kind of capability: `net`"),
+    ] {
+        home.write("config/config.toml", &row(&more));
+        let output = home.run(&["check", "plugins"]);
+        let text = String::from_utf8(output.stderr.clone()).unwrap();
+        assert!(code(&output) == 2 && text.contains(expected), "{more}: {text}");
+    }
+    for more in [
+        format!("{kind}plugin = \"path:{place}\""),
+        format!("{kind}plugin = \"claude:db@acme\""),
+        format!("{kind}plugin = \"serve\""),
+        format!("{kind}per = \"workflow\""),
+        "kind = \"*\"".to_owned(),
+    ] {
+        home.write("config/config.toml", &row(&more));
+        assert_eq!(code(&home.run(&["check", "plugins"])), 0, "{more}");
+    }
+}
+
+#[test]
 fn a_person_is_asked_once_and_never_is_kept() {
     let home = Home::new();
     home.good();

@@ -244,3 +244,19 @@ fn damaged_pins_load_nothing_at_a_terminal_either() {
     assert_eq!(exit, 7, "{shown}");
     assert!(out.contains("\"decision\": \"load\""), "{out}");
 }
+
+#[test]
+fn the_reason_for_a_pin_that_was_not_saved_is_always_printed() {
+    let home = Home::new();
+    home.good();
+    std::fs::create_dir_all(home.path("config/plugins.pins.toml.lock")).unwrap();
+    chmod(&home, "config", 0o700);
+    let warn = ["check", "--cfg", "pins.on_store_error=warn", "plugins"];
+    let output = home.run(&warn);
+    let text = said(&output);
+    assert_eq!(code(&output), 7, "{text}");
+    assert!(text.contains("load  plugins/good") && text.contains("note[pin/not-saved]"), "{text}");
+    std::fs::remove_dir(home.path("config/plugins.pins.toml.lock")).unwrap();
+    let output = home.run(&warn);
+    assert!(code(&output) == 0 && !said(&output).contains("not-saved"), "{}", said(&output));
+}

@@ -6,7 +6,10 @@ use thiserror::Error;
 pub const CODES: &[(&str, &str)] = &[
     ("hook/config-syntax", "fix the file at this place; none of its hooks run until then"),
     ("hook/field", "write the field as the message says"),
-    ("hook/bad-timeout", "write seconds as a number above 0 in JSON, or a duration like `30s` in TOML"),
+    (
+        "hook/bad-timeout",
+        "write a duration like `30s` for gnoma, and seconds as a number above 0 for other hosts",
+    ),
     ("hook/matcher", "write tool names, or an expression without look-around and backreferences"),
     ("hook/pattern", "write a glob such as `fs.*`; close each `[` and follow each `\\` with a character"),
     ("hook/on-failure", "write `block`, `skip` or `withhold`; only hooks after a tool can withhold"),

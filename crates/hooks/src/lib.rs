@@ -11,7 +11,7 @@ pub use definitions::plan::{HookNote, LocalStep, Plan, PlanBuilder, RefusedSourc
 pub use error::{CODES, HookError, HookErrorKind, help};
 pub use events::call::{FireContext, GateCall, Nesting, ToolCall};
 pub use events::event::{Event, EventClass};
-pub use events::payload::{PayloadError, Payloads, read_payload};
+pub use events::payload::{HostSession, PayloadError, Payloads, read_payload, read_session};
 pub use execution::dispatch::Dispatcher;
 pub use execution::judge::AskUntilVerdict;
 pub use execution::services::{

@@ -61,6 +61,7 @@ pub const CODES: &[(&str, &str)] = &[
         "install/bookkeeping",
         "remove the file; Claude Code writes only `.in_use/<pid>` and `.orphaned_at` into a cached plugin",
     ),
+    ("install/no-manifest", "nothing to do; add the manifest if the directory is a plugin"),
     ("manifest/other-host", "nothing to do; no host of this plugin reads that manifest"),
     ("gate/request", "update plugward or the host; what it asked about is blocked"),
     ("gate/timeout", "check the directory by hand, or raise `--timeout` and the `timeoutMs` of the host"),

@@ -190,7 +190,7 @@ pub(crate) struct LedgerShowArgs {
     /// Only this type, such as `capability_minted`
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) type_name: Option<String>,
-    /// Only records since TIME, such as 2026-11-21T21:48:03.000000Z
+    /// Only records since TIME in UTC, such as 2026-11-21 or 2026-11-21T21:48:03.000000Z
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Only the last N records

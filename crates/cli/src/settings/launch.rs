@@ -3,8 +3,8 @@
 use plugward_loader::capability::{BudgetLimit, Budgets, CapabilityKind, LimitTarget, PluginName};
 use plugward_loader::policy::{PlacedText, SettingId, SettingRow, SettingsLayer, TrustPolicy};
 
-use plugward_loader::PluginKey;
 use plugward_loader::registry::is_command_id;
+use plugward_loader::{PluginKey, ledger_name};
 
 use super::{UserLayers, location, text};
 use crate::access::{GrantKind, GrantList, GrantText, KEY_HELP, LaunchGrant};
@@ -21,14 +21,10 @@ fn grant(row: &SettingRow, layer: &SettingsLayer, read: &UserLayers) -> Result<L
         GrantText { text: one.text.clone(), location: Some(location(&fault, read.path(layer.label()))) }
     };
     let plugin = text(row, "plugin");
-    let is_key = plugin.text.parse::<PluginKey>().is_ok();
     let command: Vec<String> = row.texts("command").iter().map(|one| one.text.clone()).collect();
-    // An entry that names nothing would leave its program with the access of the user.
-    if command.is_empty() && !is_key && !is_command_id(&plugin.text) {
-        let message = format!("not the key of a plugin: `{}`", plugin.text);
-        return Err(read.fault(&layer.fault(plugin.at, message, KEY_HELP)));
-    }
-    if !command.is_empty() && is_key {
+    if command.is_empty() {
+        named(&plugin, layer, read)?;
+    } else if plugin.text.parse::<PluginKey>().is_ok() {
         let message =
             format!("`command` is for a wrapped server, and `{}` is the key of a plugin", plugin.text);
         let help = "remove `command`: the entry is for all programs of the plugin";
@@ -48,6 +44,18 @@ fn grant(row: &SettingRow, layer: &SettingsLayer, read: &UserLayers) -> Result<L
     Ok(LaunchGrant { plugin: placed(&plugin), command, list })
 }
 
+/// Returns the name that the ledger has for a plugin or command plugin. An entry that names nothing would limit nothing.
+fn named(plugin: &PlacedText, layer: &SettingsLayer, read: &UserLayers) -> Result<String, Failure> {
+    match plugin.text.parse::<PluginKey>() {
+        Ok(key) => Ok(ledger_name(&key)),
+        Err(_) if is_command_id(&plugin.text) => Ok(plugin.text.clone()),
+        Err(_) => {
+            let message = format!("not the key of a plugin: `{}`", plugin.text);
+            Err(read.fault(&layer.fault(plugin.at, message, KEY_HELP)))
+        }
+    }
+}
+
 pub(super) fn budgets(policy: &TrustPolicy, read: &UserLayers) -> Result<Budgets, Failure> {
     let unlimited = Budgets::otherwise(BudgetLimit::NONE);
     let Some((layer, rows)) = policy.rows(SettingId::Budgets) else { return Ok(unlimited) };
@@ -63,7 +71,7 @@ pub(super) fn budgets(policy: &TrustPolicy, read: &UserLayers) -> Result<Budgets
             (None, Some(per)) if per.text == "workflow" => LimitTarget::Workflow,
             (None, Some(per)) if per.text == "plugin" => LimitTarget::EachPlugin,
             (Some(plugin), None) => LimitTarget::Plugin(
-                PluginName::new(&plugin.text)
+                PluginName::new(&named(plugin, layer, read)?)
                     .map_err(|error| wrong(plugin, error.to_string(), error.help()))?,
             ),
             (_, Some(per)) => {
@@ -74,6 +82,11 @@ pub(super) fn budgets(policy: &TrustPolicy, read: &UserLayers) -> Result<Budgets
         match (CapabilityKind::from_name(&name.text), &per) {
             (Some(kind), per) => budgets = budgets.limit(kind, per, limit(row)),
             (None, LimitTarget::EachPlugin) if name.text == "*" => {}
+            (None, _) if name.text == "*" => {
+                let kinds = CapabilityKind::NAMES.join(", ");
+                let help = format!("remove `plugin` and `per`, or name one of {kinds}");
+                return Err(wrong(&name, "`*` limits each plugin by itself".to_owned(), &help));
+            }
             (None, _) => {
                 let message = format!("not a kind of capability: `{}`", name.text);
                 let help =

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use plugward_loader::installs::{HostInventory, InstallProblemKind};
+use plugward_loader::tree_lock::AnyLockFile;
 use plugward_loader::{
     CheckMode, DeclaredModules, FailureScope, Host as Sides, InstallRecords, NoPerson, PlacePath,
     PluginReport, Report, Root, Trust, check,
@@ -48,9 +49,13 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     report.notices.extend(roots.notices());
     let unknown = unknown_names(args, &report, out);
     if is_empty(args, &report) && report.exit == 0 {
-        // A mistyped directory must not look like one whose plugins all load.
-        report.exit = 2;
-        out.report(&nothing(args, &target));
+        if is_locked_empty(args, &target, &settings)? {
+            out.report(&Diagnostic::note_of("no plugin was found, and PLUGINS.lock lists none"));
+        } else {
+            // A mistyped directory must not look like one whose plugins all load.
+            report.exit = 2;
+            out.report(&nothing(args, &target));
+        }
     }
     let exit = report.exit;
     render(args, report, Some(&target), out)?;
@@ -192,6 +197,16 @@ pub(crate) fn judge(
         stores::unrecorded(out, error.into());
     }
     Ok(Judgement { report, interrupted })
+}
+
+/// Returns `true` if the lockfile of each named directory says that there is no plugin.
+fn is_locked_empty(args: &CheckArgs, target: &Target, settings: &Settings) -> Result<bool, Failure> {
+    let mut locks = !args.dirs.is_empty() && shared::trust(args.trust, settings) == Trust::Locked;
+    for root in &target.roots {
+        let lock = super::lock::read(root)?.map(|bytes| AnyLockFile::parse(&bytes));
+        locks &= matches!(lock, Some(Ok(AnyLockFile::Plugins(file))) if file.entries().next().is_none());
+    }
+    Ok(locks)
 }
 
 /// Returns the error for a check that found nothing.

@@ -113,9 +113,16 @@ fn worse(one: u8, two: u8) -> u8 {
 
 pub(crate) fn remove(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let setup = CommandSetup::open(host, out)?;
-    let missing = || failure(&RegistryErrorKind::NotInstalled { name: args.name.clone() }.into());
+    let failed = |error: &RegistryError| match error.kind() {
+        // Its help is to install it.
+        RegistryErrorKind::NotInstalled { .. } => {
+            Failure::exiting(error.exit(), error.to_string()).code(error.code()).help("nothing to remove")
+        }
+        _ => failure(error),
+    };
+    let missing = || failed(&RegistryErrorKind::NotInstalled { name: args.name.clone() }.into());
     let store = command_host::store_to_look(host)?.ok_or_else(missing)?;
-    let removed = setup.with_host(|of| store.remove(of, &args.name)).map_err(|error| failure(&error))?;
+    let removed = setup.with_host(|of| store.remove(of, &args.name)).map_err(|error| failed(&error))?;
     out.result(&format!(
         "Removed {} ({}). Its settings are kept.\n",
         line(&removed.name),

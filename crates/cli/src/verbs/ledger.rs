@@ -5,6 +5,7 @@ use plugward_loader::capability::{
     verify_report,
 };
 use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerEvent, LedgerFiles, LedgerTime};
+use plugward_loader::{CheckMode, PluginKey, ledger_name};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
 use crate::failure::Failure;
@@ -12,6 +13,7 @@ use crate::host::{self, Host};
 use crate::out::Out;
 use crate::stores;
 use crate::table::grid;
+use crate::verbs::select;
 use plugward_loader::escape::{block, line};
 
 pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -24,9 +26,9 @@ pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, F
     let dir = host::own_directory(path)?;
     let files = LedgerFiles::open(&dir).map_err(|error| failed(&error))?;
     match what {
-        LedgerVerb::Show(args) => show_records(args, &files, out),
+        LedgerVerb::Show(args) => show_records(args, &files, host, out),
         LedgerVerb::Verify(args) => verify(args, &files, out),
-        LedgerVerb::Budget(args) => budget(args, &files, out),
+        LedgerVerb::Budget(args) => budget(args, &files, host, out),
         LedgerVerb::Checkpoint => checkpoint(host, out),
     }
 }
@@ -37,8 +39,39 @@ fn failed(error: &LedgerError) -> Failure {
     Failure::internal(format!("cannot read the ledger: {error}")).code(error.code()).help(error.help())
 }
 
-fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
-    let since = match &args.since {
+/// Returns the name that a plugin has in the records. Like other verbs, these accept its directory or its unique name.
+fn recorded(
+    plugin: Option<&str>,
+    files: &LedgerFiles,
+    host: &Host,
+    out: &Out,
+) -> Result<Option<String>, Failure> {
+    let Some(text) = plugin else { return Ok(None) };
+    let mut is_there = false;
+    let query = ShowQuery { plugin: Some(text), ..ShowQuery::default() };
+    let _chain = show(files, &query, None, &mut |_| is_there = true).map_err(|error| failed(&error))?;
+    if is_there {
+        return Ok(Some(text.to_owned()));
+    }
+    let key = match text.parse::<PluginKey>() {
+        Ok(key) => key,
+        Err(_) => select::pinned(text, &stores::pins(host, CheckMode::LookOnly, out)?)?,
+    };
+    Ok(Some(ledger_name(&key)))
+}
+
+fn show_records(
+    args: &LedgerShowArgs,
+    files: &LedgerFiles,
+    host: &Host,
+    out: &mut Out,
+) -> Result<u8, Failure> {
+    // A date is the start of its day.
+    let since = args.since.as_ref().map(|text| match text.len() {
+        10 => format!("{text}T00:00:00.000000Z"),
+        _ => text.clone(),
+    });
+    let since = match since {
         Some(text) => Some(text.parse::<LedgerTime>().map_err(|error| {
             Failure::usage(format!("invalid value for --since: {error}"))
                 .code(error.code())
@@ -46,9 +79,10 @@ fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Re
         })?),
         None => None,
     };
+    let plugin = recorded(args.plugin.as_deref(), files, host, out)?;
     let query = ShowQuery {
         workflow: args.workflow.as_deref(),
-        plugin: args.plugin.as_deref(),
+        plugin: plugin.as_deref(),
         type_name: args.type_name.as_deref(),
         since,
         last: args.last,
@@ -76,13 +110,8 @@ fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Re
 /// Reports that no record matches. An unknown type that no record has is an error, because it is mistyped.
 fn nothing_shown(args: &LedgerShowArgs, out: &mut Out) -> Result<(), Failure> {
     if let Some(name) = args.type_name.as_deref().filter(|name| !LedgerEvent::TYPES.contains(name)) {
-        let mut known = String::new();
-        for row in LedgerEvent::TYPES.chunks(3) {
-            known.push_str("\n    ");
-            known.push_str(&row.join(", "));
-        }
         return Err(Failure::usage(format!("no record has the type `{}`", line(name)))
-            .note("note", format!("known types:{known}"))
+            .note("known types", LedgerEvent::TYPES.join(", "))
             .help("plugward ledger show --type decision"));
     }
     out.complain("note: no record matches");
@@ -153,9 +182,10 @@ fn checkpoint(host: &Host, out: &mut Out) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn budget(args: &LedgerBudgetArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
+fn budget(args: &LedgerBudgetArgs, files: &LedgerFiles, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let plugin = recorded(args.plugin.as_deref(), files, host, out)?;
     let query =
-        BudgetQuery { workflow: &args.workflow, plugin: args.plugin.as_deref(), kind: args.kind.as_deref() };
+        BudgetQuery { workflow: &args.workflow, plugin: plugin.as_deref(), kind: args.kind.as_deref() };
     let report = budget_report(files, query, None).map_err(|error| failed(&error))?;
     let text = match args.format {
         ListFormat::Json => report.to_json() + "\n",

@@ -81,7 +81,7 @@ fn at(root: &Root, name: &str) -> String {
     if root.dir == "." { name.to_owned() } else { format!("{}/{name}", root.dir) }
 }
 
-fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
     match root.jail.read(at(root, NAME).as_str(), u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
@@ -208,13 +208,13 @@ fn migrate(bytes: &[u8], root: &Root, looked: &LookReport, fresh: &LockFile) -> 
     match done {
         Migration::Done(file) => Ok(file.render()),
         Migration::Refused { differ, missing } => {
-            let mut rows: Vec<String> = differ
-                .iter()
-                .map(|(name, check)| format!("  {} {}", line(name), check.code().unwrap_or("lock/mismatch")))
-                .collect();
-            rows.extend(missing.iter().map(|name| format!("  {} lock/missing", line(name))));
-            Err(Failure::refused("cannot migrate {NAME}: some plugins differ from the JSON lockfile")
-                .note("note", rows.join("\n")))
+            let differ = differ.iter().map(|(name, check)| (name, check.code().unwrap_or("lock/mismatch")));
+            let rows = differ.chain(missing.iter().map(|name| (name, "lock/missing")));
+            let failure = Failure::refused(format!(
+                "cannot migrate {NAME}: some plugins differ from the JSON lockfile"
+            ));
+            Err(rows
+                .fold(failure, |failure, (name, code)| failure.note("plugin", format!("{name} ({code})"))))
         }
     }
 }
@@ -248,7 +248,16 @@ fn write(
         out.result(&format!("{path} is up to date ({number}).\n"))?;
         return Ok(0);
     }
-    if let Some(Err(error)) = old.map(AnyLockFile::parse) {
+    let parsed = old.map(AnyLockFile::parse);
+    if let (false, Some(Ok(AnyLockFile::Json(_)))) = (args.migrate, &parsed) {
+        let warning =
+            format!("the older JSON lockfile is replaced, and its digests were not compared: {path}");
+        out.report(&Diagnostic::warning(warning).help(&format!(
+            "to compare them, restore it, then: plugward lock --migrate {}",
+            shared::quoted(args.dir.as_str())
+        )));
+    }
+    if let Some(Err(error)) = parsed {
         // Replacing the file of a newer program would drop what this version does not know.
         if error.is_newer() {
             return Err(Failure::store(format!("cannot replace {path}: {error}"))

@@ -158,7 +158,7 @@ pub(crate) struct ResultView<'a> {
     pub(crate) failed: bool,
 }
 
-/// The members of an envelope that the host sets.
+/// The members of an envelope of Claude Code that the host sets.
 const HEAD: [&str; 6] =
     ["cwd", "event", "hook_event_name", "permission_mode", "session_id", "transcript_path"];
 
@@ -181,8 +181,9 @@ pub(crate) fn envelope(
             members.insert(if gnoma { "args" } else { "tool_input" }.to_owned(), args.clone());
         }
         Payload::Data(Value::Object(data)) => {
-            // The data of an event must not replace what the host states about the event.
-            for (name, value) in data.iter().filter(|(name, _)| !HEAD.contains(&name.as_str())) {
+            // The data of an event must not replace what the host states about the event. gnoma sends the session as data.
+            let head: &[&str] = if gnoma { &["event"] } else { &HEAD };
+            for (name, value) in data.iter().filter(|(name, _)| !head.contains(&name.as_str())) {
                 members.insert(name.clone(), value.clone());
             }
         }

@@ -21,6 +21,21 @@ pub enum Payloads {
     Notice(GateCall),
 }
 
+/// What a host says about its session, with the names that Claude Code has for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostSession {
+    /// The id of the session.
+    pub session_id: Option<String>,
+    /// The path of the transcript.
+    pub transcript_path: Option<String>,
+    /// The permission mode.
+    pub permission_mode: Option<String>,
+}
+
+/// The keys of [`HostSession`].
+const SESSION: [&str; 3] = ["session_id", "transcript_path", "permission_mode"];
+
 /// An invalid payload. The error repeats no word of it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("invalid payload of `{event}`: {message}")]
@@ -44,7 +59,7 @@ impl PayloadError {
 }
 
 /// Parses `{"tool", "args", "result"?: {"output", "metadata"?, "failed"?}}` for a tool event, or `{"data"}`
-/// for another.
+/// for another. A tool event can also have the keys of [`HostSession`], which [`read_session`] returns.
 ///
 /// # Errors
 /// [`PayloadError`] if the bytes are not one JSON object, exceed 16 MiB, are nested deeper than 128 levels,
@@ -58,6 +73,9 @@ pub fn read_payload(event: Event, bytes: &[u8]) -> Result<Payloads, PayloadError
         (true, false) => &["tool", "args"],
         (false, _) => &["data"],
     };
+    if event.is_tool_event() {
+        members.retain(|key, _| !SESSION.contains(&key.as_str()));
+    }
     only(&members, keys, "the payload").map_err(error)?;
     if !event.is_tool_event() {
         let data = object(&mut members, "data").map_err(error)?;
@@ -81,6 +99,29 @@ pub fn read_payload(event: Event, bytes: &[u8]) -> Result<Payloads, PayloadError
             Ok(Payloads::Tool(ToolCall { tool, args }, output))
         }
     }
+}
+
+/// Returns what a payload says about the session of the host: as keys of a tool event, or in the `data` of another.
+///
+/// # Errors
+/// [`PayloadError`] as [`read_payload`], and if one of the values is not a string.
+pub fn read_session(event: Event, bytes: &[u8]) -> Result<HostSession, PayloadError> {
+    let error = |message: String| PayloadError { event, message };
+    let mut members = strict::object(bytes, &strict::PAYLOAD).map_err(error)?;
+    if !event.is_tool_event() {
+        members = object(&mut members, "data").map_err(error)?;
+    }
+    let mut text = |key: &str| match members.remove(key) {
+        Some(Value::String(text)) => Ok(Some(text)),
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => Err(error(format!("expected `{key}` as a string"))),
+    };
+    let [session_id, transcript_path, permission_mode] = SESSION;
+    Ok(HostSession {
+        session_id: text(session_id)?,
+        transcript_path: text(transcript_path)?,
+        permission_mode: text(permission_mode)?,
+    })
 }
 
 fn output(event: Event, mut result: Map<String, Value>) -> Result<Raw<Output>, String> {

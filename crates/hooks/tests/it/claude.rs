@@ -4,7 +4,9 @@ use plugward_hooks::{Answer, Dispatcher, Event, GateCall, GateReport, HookReport
 use plugward_redact::{OutputContent, ToolStatus};
 use serde_json::{Value, json};
 
-use crate::common::{Room, after, bash, claude, command, dispatcher, out, output, ran, services, steps};
+use crate::common::{
+    Room, after, bash, claude, command, dispatcher, entry, gnoma, out, output, ran, services, steps,
+};
 
 /// Fires an event at a hook that prints a reply.
 fn reply(call: &GateCall, reply: &Value, code: i32) -> GateReport {
@@ -359,6 +361,17 @@ fn an_updated_tool_output_replaces_the_output() {
     );
     let report = after(claude(&command("PostToolUse", "cat reply")), &room, "old");
     assert_eq!(texts(&report.hooks.context), ["for the model"]);
+}
+
+#[test]
+fn an_envelope_of_gnoma_has_the_session_in_its_data() {
+    let room = Room::new();
+    let dispatcher =
+        Dispatcher::new(gnoma(&entry("s", "session_start", "cat > data.json")), services(Answer::Allow))
+            .unwrap();
+    let data = json!({"session_id": "s1", "mode": "plan", "event": "stop"});
+    let _note = dispatcher.notify(&GateCall::data(Event::SessionStart, data), &room.at());
+    assert_eq!(room.json("data.json"), json!({"event": "session_start", "session_id": "s1", "mode": "plan"}));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Payloads as JSON.
 
-use plugward_hooks::{Event, EventClass, Payloads, read_payload};
+use plugward_hooks::{Event, EventClass, HostSession, Payloads, read_payload, read_session};
 
 use crate::common::{Room, dispatcher, entry, gnoma, out};
 
@@ -37,6 +37,26 @@ fn each_class_of_events_has_its_keys() {
             assert_eq!(refused(event, other), other != text, "{event} {other}");
         }
     }
+}
+
+#[test]
+fn a_host_can_say_which_session_it_is() {
+    let told = |event: Event, text: &str| {
+        assert!(read_payload(event, text.as_bytes()).is_ok(), "{text}");
+        read_session(event, text.as_bytes())
+    };
+    let tool =
+        r#"{"tool": "Bash", "args": {"session_id": "x"}, "session_id": "s", "permission_mode": "plan"}"#;
+    let session = told(Event::PreToolUse, tool).unwrap();
+    assert_eq!(
+        (session.session_id.as_deref(), session.permission_mode.as_deref()),
+        (Some("s"), Some("plan"))
+    );
+    let session = told(Event::Stop, r#"{"data": {"session_id": "s", "transcript_path": "/t"}}"#).unwrap();
+    assert_eq!((session.session_id.as_deref(), session.transcript_path.as_deref()), (Some("s"), Some("/t")));
+    assert_eq!(told(Event::Stop, r#"{"data": {}}"#).unwrap(), HostSession::default());
+    assert!(told(Event::Stop, r#"{"data": {"session_id": 5}}"#).is_err());
+    assert!(refused(Event::Stop, r#"{"data": {}, "session_id": "s"}"#));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use plugward_installs::InstallKind;
 use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES};
 use plugward_pinstore::{Pin, PinState, Pins};
 use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Listing, OpenError};
-use plugward_types::{PlacePath, PluginKey};
+use plugward_types::{HostName, PlacePath, PluginKey};
 
 use crate::discovery::installed::{InstalledPlace, PROJECT_LABEL, definition};
 use crate::discovery::markets::{MarketListing, Markets};
@@ -56,6 +56,17 @@ pub(crate) struct PluginPlace {
     pub(crate) installed: Option<Arc<InstalledPlace>>,
     /// The error of a marketplace file above the directory: its entry for this plugin is unknown.
     pub(crate) broken: Option<Reason>,
+}
+
+impl PluginPlace {
+    /// Returns `true` for a plugin that only gnoma loads. gnoma reads the `plugin.json` in the root, and skips a directory
+    /// without one.
+    pub(crate) fn is_of_gnoma(&self) -> bool {
+        self.installed.as_ref().is_some_and(|one| {
+            let hosts = one.hosts.iter().map(HostName::as_str);
+            one.kind == InstallKind::Plugin && hosts.eq([Dialect::Gnoma.as_str()])
+        })
+    }
 }
 
 /// The result of searching one root.
@@ -486,7 +497,9 @@ impl Walk<'_> {
         files.any(|(_, file)| there(file))
             || (!inner
                 && (there("plugin.json") || there("package.json"))
-                && dialects_by_contents(&self.root.jail, dir, names).into_iter().any(wanted))
+                && dialects_by_contents(&self.root.jail, dir, names, self.options.dialect)
+                    .into_iter()
+                    .any(wanted))
     }
 
     /// Takes a directory that a pin, a marketplace entry or the user names. It need not be next to other plugins.

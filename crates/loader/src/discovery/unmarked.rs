@@ -114,8 +114,14 @@ fn directories(listing: &Listing) -> impl Iterator<Item = &str> {
     entries.filter_map(plugward_sandbox_path::DirectoryEntry::name_str)
 }
 
-/// Returns the dialects of the `plugin.json` and `package.json` in a directory, whose contents decide.
-pub(crate) fn dialects_by_contents(jail: &Jail, dir: &str, names: &Names) -> Vec<Dialect> {
+/// Returns the dialects of the `plugin.json` and `package.json` in a directory, whose contents decide. Files next to them
+/// decide between gnoma and other dialects, unless the user chose gnoma.
+pub(crate) fn dialects_by_contents(
+    jail: &Jail,
+    dir: &str,
+    names: &Names,
+    only: Option<Dialect>,
+) -> Vec<Dialect> {
     let mut files = MapFiles::new();
     for file in ["plugin.json", "package.json"] {
         if names.can_have(file) && exists(jail, &join(dir, file)) {
@@ -124,7 +130,7 @@ pub(crate) fn dialects_by_contents(jail: &Jail, dir: &str, names: &Names) -> Vec
             files = files.with(file, bytes);
         }
     }
-    if files.get("plugin.json").is_some() {
+    if files.get("plugin.json").is_some() && only != Some(Dialect::Gnoma) {
         for file in ["index.ts", "index.js", "hooks.json", HOOKS, ".mcp.json", "lsp.json"] {
             if exists(jail, &join(dir, file)) {
                 files = files.with(file, Vec::new());

@@ -38,11 +38,11 @@ pub(crate) fn gate(
         Some(dialect) => one(dialect),
         None => plugward_manifest::read_all(&files, &at),
     };
+    let (found, others) = for_hosts(found, place);
     // A directory that only a marketplace entry describes has the marketplace's dialect.
     // So has one that only a host's record names.
-    let is_known = place.named.is_some() || place.installed.is_some();
+    let is_known = place.named.is_some() || (place.installed.is_some() && !place.is_of_gnoma());
     let found = if found.is_empty() && is_known { one(Dialect::Claude) } else { found };
-    let (found, others) = for_hosts(found, place);
     let (mut read, mut outcome) = views(found);
     outcome.notices.extend(others);
     for entry in unmerged(place, &read, &files, options) {
@@ -153,8 +153,11 @@ pub(crate) fn without_tree(
         }
     }
     let excluded: Vec<&str> = options.excludes.iter().collect();
-    let mut dialects =
-        options.dialect.map_or_else(|| plugward_manifest::find_dialects(&files), |only| vec![only]);
+    let mut dialects = match options.dialect {
+        Some(only) => vec![only],
+        None if place.is_of_gnoma() && files.get("plugin.json").is_some() => vec![Dialect::Gnoma],
+        None => plugward_manifest::find_dialects(&files),
+    };
     if dialects.is_empty() {
         dialects = guess(place, options);
     }
@@ -313,8 +316,9 @@ fn at<'a>(place: &'a PluginPlace, excluded: &'a [&'a str], options: &'a CheckOpt
     let name = recorded.map_or_else(|| place.real.name(), PluginKey::name);
     let at = PluginContext::for_directory(name).with_path(inside).with_excluded(excluded);
     let is_layout = matches!(place.form, PlaceForm::Layout | PlaceForm::Named(_));
+    let at = if place.is_of_gnoma() { at.of_gnoma() } else { at };
     // What a host's records or places name is loaded as it is.
-    let at = if place.installed.is_some() || is_layout {
+    let at = if (place.installed.is_some() && !place.is_of_gnoma()) || is_layout {
         at.with_missing_manifest(MissingManifest::StandardDirectories)
     } else {
         at

@@ -12,7 +12,7 @@ use plugward_capability::{
 
 use plugward_types::PluginKey;
 
-use crate::record::{RecordFailure, Run, ledger_name};
+use crate::record::{RecordFailure, Run, ledger_name, refusal_help};
 use crate::report::{CapabilityReport, Gate, PluginReport};
 use crate::run::examined::Examined;
 use crate::run::outcome::{Reason, Weight};
@@ -83,7 +83,7 @@ pub(crate) fn modules(
     let request = Request { plugin, workflow, scope, lifetime: Lifetime::Workflow };
     match mint.mint(request).map_err(|error| RecordFailure::of_trail(&error))? {
         MintCheck::Minted(capability) => Ok(capability),
-        MintCheck::Refused(refusal) => Err(RecordFailure::of_refusal(refusal)),
+        MintCheck::Refused(refusal) => Err(RecordFailure::of_refusal(refusal, workflow)),
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn bundle(
     let minted = mint.bundle(plugin, workflow, scopes, Lifetime::Workflow);
     match minted.map_err(|error| RecordFailure::of_trail(&error))? {
         MintCheck::Minted(bundle) => Ok(bundle),
-        MintCheck::Refused(refusal) => Err(RecordFailure::of_refusal(refusal)),
+        MintCheck::Refused(refusal) => Err(RecordFailure::of_refusal(refusal, workflow)),
     }
 }
 
@@ -187,7 +187,8 @@ fn for_one(
         Ok(MintCheck::Refused(refusal)) => {
             let asked: Vec<String> = rows.iter().map(|(kind, scope)| format!("{kind} {scope}")).collect();
             let message = format!("the requested capabilities were refused: {}", asked.join(", "));
-            Err(refused(refusal.code(), message, refusal.help(), Weight::Denied))
+            let help = refusal_help(refusal, workflow);
+            Err(refused(refusal.code(), message, &help, Weight::Denied))
         }
         Err(error) => Err(MintFailure::Failed(RecordFailure::of_trail(&error))),
     }

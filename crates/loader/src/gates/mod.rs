@@ -111,9 +111,11 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
     one.bytes = snapshot.total_bytes();
     one.tree = Some(*snapshot.digest());
     let (views, outcome) = manifest::gate(&one.place, &snapshot, context.options);
-    let is_recorded = one.place.installed.is_some();
-    if views.is_empty() && !is_recorded && !pin::is_known(&identity, context) {
-        return Err(Skipped { path: skipped_path(&one.place, context), why: "no known manifest".to_owned() });
+    let is_of_gnoma = one.place.is_of_gnoma();
+    let is_loaded = one.place.installed.is_some() && !is_of_gnoma;
+    if views.is_empty() && !is_loaded && !pin::is_known(&identity, context) {
+        let why = if is_of_gnoma { "no plugin.json, so gnoma skips it" } else { "no known manifest" };
+        return Err(Skipped { path: skipped_path(&one.place, context), why: why.to_owned() });
     }
     take_views(&mut one, views);
     if let PlaceForm::Named(file) = one.place.form {

@@ -1,6 +1,6 @@
 //! The reason that something could not be recorded.
 
-use plugward_capability::{MintRefusal, TrailError};
+use plugward_capability::{MintRefusal, TrailError, Workflow};
 use plugward_ledger::LedgerError;
 
 use crate::report::Gate;
@@ -36,11 +36,11 @@ impl RecordFailure {
         Self::new(error.code(), error, error.help())
     }
 
-    pub(crate) fn of_refusal(refusal: MintRefusal) -> Self {
+    pub(crate) fn of_refusal(refusal: MintRefusal, workflow: &Workflow) -> Self {
         Self {
             code: refusal.code().to_owned(),
             message: "the requested capability was refused".to_owned(),
-            help: refusal.help().to_owned(),
+            help: refusal_help(refusal, workflow),
             weight: Weight::Denied,
         }
     }
@@ -78,5 +78,18 @@ impl RecordFailure {
     pub(crate) fn notice(&self) -> Notice {
         let message = format!("{}\nnext: {}", self.message, self.help);
         Notice::new(self.code.clone(), Gate::Mint, message)
+    }
+}
+
+/// Returns the help for a refusal. The budgets of a workflow are listed by its id.
+pub(crate) fn refusal_help(refusal: MintRefusal, workflow: &Workflow) -> String {
+    match refusal.code() {
+        "mint/over-budget" => {
+            let id = workflow.id().as_str();
+            format!(
+                "raise the limit in `capability.budgets`, or see what is used: plugward ledger budget --workflow {id}"
+            )
+        }
+        _ => refusal.help().to_owned(),
     }
 }

@@ -21,6 +21,7 @@ use crate::record::scrub::SecretScrubber;
 use crate::run::options::CheckMode;
 
 pub use failure::RecordFailure;
+pub(crate) use failure::refusal_help;
 pub use launches::{LaunchLog, LaunchSubject};
 pub(crate) use run::{Run, UNREAD};
 use run::{anchor, append};

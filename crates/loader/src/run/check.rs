@@ -249,6 +249,7 @@ impl Examiner<'_> {
             let context = self.context(root, &rules, host);
             let (real, id) = (place.real.clone(), id_of(&place, root));
             let is_named = matches!(place.form, PlaceForm::Named(_));
+            let is_recorded = place.installed.is_some();
             match examine(place, &context) {
                 Ok(mut one) => {
                     one.path = path_of(&one.place, root);
@@ -277,6 +278,10 @@ impl Examiner<'_> {
                 }
                 Err(skip) => {
                     visited.insert(real, String::new());
+                    if is_recorded {
+                        let message = format!("{id}: {}", skip.why);
+                        gathered.notices.push(Notice::new("install/no-manifest", Gate::Discover, message));
+                    }
                     gathered.skipped.push(skip);
                 }
             }

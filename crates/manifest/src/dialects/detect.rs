@@ -1,6 +1,6 @@
 //! Finds the dialects of a plugin directory.
 
-use super::{Dialect, MAIN_FILES, agent_plugins, gnoma, openclaw, skill};
+use super::{Dialect, MAIN_FILES, agent_plugins, gnoma, hyperagent, openclaw, skill};
 use crate::json::{self, JsonNode, ParseLimits};
 use crate::manifest::{FileView, Files};
 
@@ -29,7 +29,8 @@ pub enum RootCheck {
 /// Determines the dialect of a root `plugin.json`, or returns `None` if there is none. If it belongs to several, the
 /// first one in table order is returned.
 ///
-/// Next to `index.ts` or `index.js`, the file belongs to HyperAgent. Otherwise its keys decide.
+/// Next to `index.ts` or `index.js`, the file belongs to HyperAgent, unless its keys are those of another host. Otherwise
+/// its keys decide.
 ///
 /// # Examples
 /// ```
@@ -52,11 +53,16 @@ pub(crate) enum PluginNaming {
     ByContents,
     /// A record or a marketplace entry names the directory.
     Named,
+    /// The directory is one that only gnoma loads, and gnoma reads every root `plugin.json`.
+    OfGnoma,
 }
 
 /// Returns everything that a root `plugin.json` can be, in table order; nothing if there is none.
 fn checks(files: &dyn Files, naming: PluginNaming) -> Vec<RootCheck> {
     let Some(file) = files.get("plugin.json") else { return Vec::new() };
+    if naming == PluginNaming::OfGnoma {
+        return vec![RootCheck::Gnoma];
+    }
     let has_entry = files.get("index.ts").is_some() || files.get("index.js").is_some();
     let Ok(root) = json::parse(file.bytes, &ParseLimits::standard()) else {
         // The keys of a broken file are unknown, so its text is searched.
@@ -64,29 +70,35 @@ fn checks(files: &dyn Files, naming: PluginNaming) -> Vec<RootCheck> {
         return vec![if is_hyperagent { RootCheck::Hyperagent } else { RootCheck::Unreadable }];
     };
     let is_standard = agent_plugins::is_manifest(&root);
+    let gnoma = of_gnoma(&root);
+    let is_marked = gnoma == GnomaCheck::Marked;
     // HyperAgent loads the directory because of its entry file, whatever the manifest contains. It refuses a manifest of
-    // the standard that names no modules.
-    let is_hyperagent = root.get("hostModules").is_some() || (has_entry && !is_standard);
+    // the standard or of gnoma that names no modules.
+    let names_modules = root.get("hostModules").is_some();
+    let is_hyperagent = names_modules || (has_entry && !is_standard && !is_marked);
+    let has_components = COPILOT_FILES.iter().any(|file| files.get(file).is_some());
+    // The components of a plugin of another host are often prompts, so only files that start something count there.
+    let is_foreign = !is_hyperagent && !is_marked && (naming == PluginNaming::Named || has_prompt(files));
+    let has_name = root.get("name").is_some_and(|name| name.as_str().is_some());
+    let is_copilot = !is_standard && has_name && (has_components || is_foreign);
+    // A manifest with the keys of both hosts is read as that of the one that loads it, or as that of both.
+    let only = (is_hyperagent && is_marked)
+        .then(|| (has_entry && hyperagent::loads(&root), gnoma::loads(&root)))
+        .filter(|(hyperagent, gnoma)| hyperagent != gnoma);
     let mut found = Vec::new();
-    if is_hyperagent {
+    if is_hyperagent && only.is_none_or(|(hyperagent, _)| hyperagent) {
         found.push(RootCheck::Hyperagent);
-    } else {
-        let has_name = root.get("name").is_some_and(|name| name.as_str().is_some());
-        let is_copilot = !is_standard
-            && has_name
-            && (naming == PluginNaming::Named
-                || COPILOT_FILES.iter().any(|file| files.get(file).is_some())
-                || has_prompt(files));
-        match of_gnoma(&root) {
-            GnomaCheck::Marked => found.push(RootCheck::Gnoma),
-            // These keys are common, so the components decide.
-            GnomaCheck::Possible if !is_copilot => found.push(RootCheck::Gnoma),
-            GnomaCheck::Possible | GnomaCheck::Foreign if is_copilot => found.push(RootCheck::Copilot),
-            GnomaCheck::Possible | GnomaCheck::Foreign => {}
-        }
+    }
+    // The keys that gnoma shares with other hosts are common, so the components decide about a manifest without others.
+    let is_possible = gnoma == GnomaCheck::Possible && !is_hyperagent && !is_copilot;
+    if is_possible || (is_marked && only.is_none_or(|(_, gnoma)| gnoma)) {
+        found.push(RootCheck::Gnoma);
     }
     if is_standard {
         found.push(RootCheck::AgentPlugins);
+    }
+    if is_copilot {
+        found.push(RootCheck::Copilot);
     }
     if found.is_empty() {
         found.push(RootCheck::Unknown);
@@ -109,6 +121,7 @@ fn mentions_host_modules(bytes: &[u8]) -> bool {
 }
 
 /// Whether gnoma would read a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum GnomaCheck {
     /// It has a key that only gnoma has.
     Marked,

@@ -45,6 +45,22 @@ impl<'n, 'd> Fields<'n, 'd> {
     }
 }
 
+/// Returns `true` if gnoma would load a manifest, and something of it runs. It is as lenient as gnoma, so that a manifest
+/// that is refused here still counts.
+pub(crate) fn loads(root: &JsonNode<'_>) -> bool {
+    let has = |node: &JsonNode<'_>, key: &str, test: &dyn Fn(&JsonNode<'_>) -> bool| {
+        node.members_or_none().iter().any(|member| same_key(member.key(), key) && test(member.node()))
+    };
+    let text = |test: fn(&str) -> bool| move |node: &JsonNode<'_>| node.as_str().is_some_and(test);
+    let is_version = |text: &str| {
+        let parts = text.split('.');
+        parts.clone().count() == 3 && parts.map(str::parse::<i64>).all(|part| part.is_ok())
+    };
+    has(root, "name", &text(is_gnoma_name))
+        && has(root, "version", &text(is_version))
+        && has(root, "capabilities", &|node| CAPABILITIES.iter().any(|key| has(node, key, &|_| true)))
+}
+
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let Some(file) = reader.files.get(FILE) else {
         return reader.error_at(

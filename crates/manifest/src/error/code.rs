@@ -48,7 +48,7 @@ codes! {
     MissingFile, "manifest/missing-file", "add the manifest, or use another --dialect";
     MissingKey, "manifest/missing-key", "add the key";
     MoreErrors, "manifest/more-errors", "fix the listed errors, then check again";
-    Name, "manifest/name", "use 1 to 128 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, without `..`";
+    Name, "manifest/name", "use words of a-z and 0-9 joined by `-`, starting with a letter, which every host accepts";
     NameMismatch, "manifest/name-mismatch", "use the same name in the manifest and the marketplace entry";
     NameNotDirectory, "manifest/name-not-folder", "rename the plugin or its directory so that they match";
     Namespace, "manifest/namespace", "nothing to do; only the host with this name knows how it uses these files";

@@ -29,6 +29,7 @@ pub struct PluginContext<'a> {
     pub(crate) shared: &'a [&'a str],
     pub(crate) unknown_keys: UnknownKeys,
     pub(crate) missing_manifest: MissingManifest,
+    pub(crate) is_of_gnoma: bool,
 }
 
 /// The treatment of unknown keys.
@@ -70,6 +71,7 @@ impl<'a> PluginContext<'a> {
             shared: &[],
             unknown_keys: UnknownKeys::Noticed,
             missing_manifest: MissingManifest::Refused,
+            is_of_gnoma: false,
         }
     }
 
@@ -106,6 +108,7 @@ impl<'a> PluginContext<'a> {
     /// Returns whether something besides its contents makes the directory a plugin.
     pub(crate) const fn naming(&self) -> PluginNaming {
         match (self.entry, self.missing_manifest) {
+            _ if self.is_of_gnoma => PluginNaming::OfGnoma,
             (None, MissingManifest::Refused) => PluginNaming::ByContents,
             _ => PluginNaming::Named,
         }
@@ -115,6 +118,12 @@ impl<'a> PluginContext<'a> {
     #[must_use]
     pub const fn with_unknown_keys(self, unknown_keys: UnknownKeys) -> Self {
         Self { unknown_keys, ..self }
+    }
+
+    /// Marks the directory as one that only gnoma loads. A `plugin.json` in its root is one of gnoma, whatever it contains.
+    #[must_use]
+    pub const fn of_gnoma(self) -> Self {
+        Self { is_of_gnoma: true, ..self }
     }
 
     /// Sets the treatment of a directory without a main file.

@@ -157,7 +157,10 @@ fn a_root_manifest_belongs_to_every_dialect_that_reads_it() {
         (plain, &["hooks.json"], &["copilot"]),
         (plain, &["skills/x/SKILL.md"], &["copilot"]),
         (plain, &["index.ts"], &["hyperagent"]),
-        (r#"{"name":"a","capabilities":{}}"#, &["hooks.json"], &["gnoma"]),
+        (r#"{"name":"a","capabilities":{}}"#, &["hooks.json"], &["gnoma", "copilot"]),
+        (r#"{"name":"a","capabilities":{}}"#, &["skills/x/SKILL.md"], &["gnoma"]),
+        (r#"{"name":"a","capabilities":{}}"#, &["index.js"], &["gnoma"]),
+        (r#"{"name":"a","hostModules":["m"]}"#, &["index.ts", ".mcp.json"], &["hyperagent", "copilot"]),
         (r#"{"name":"a","hostModules":["m"]}"#, &["index.ts"], &["hyperagent"]),
         (r#"{"name":"a","type":"panel"}"#, &[], &[]),
         (r#"{"type":"panel"}"#, &["hooks.json"], &[]),
@@ -171,6 +174,69 @@ fn a_root_manifest_belongs_to_every_dialect_that_reads_it() {
         }
         assert_eq!(dialects(&files), expected, "{manifest} {more:?}");
     }
+}
+
+#[test]
+fn a_manifest_of_gnoma_and_hyperagent_belongs_to_both() {
+    let valid =
+        r#""name":"a","version":"1.0.0","description":"d","hostModules":["m"],"capabilities":{"hooks":[]}"#;
+    let with = |from: &str, to: &str| format!("{{{}}}", valid.replacen(from, to, 1));
+    let both = &["hyperagent", "gnoma"][..];
+    for (from, to, more, expected) in [
+        ("", "", &["index.js"][..], both),
+        // gnoma ignores case, and reads a sign in a version.
+        (r#""capabilities":{"hooks""#, r#""Capabilities":{"HOOKS""#, &["index.ts"], both),
+        ("1.0.0", "+1.0.0", &["index.ts"], both),
+        (r#"{"hooks":[]}"#, r#"{"mcp_servers":[]}"#, &["index.ts"], both),
+        // Only one of the two hosts loads these.
+        (r#"{"hooks":[]}"#, "{}", &["index.js"], &["hyperagent"]),
+        (r#"{"hooks":[]}"#, r#"["network"]"#, &["index.js"], &["hyperagent"]),
+        (r#""a""#, r#""A""#, &["index.js"], &["hyperagent"]),
+        ("1.0.0", "1.0", &["index.js"], &["hyperagent"]),
+        (r#""description":"d","#, "", &["index.js"], &["gnoma"]),
+        (r#"["m"]"#, "[]", &["index.js"], &["gnoma"]),
+        ("", "", &[], &["gnoma"]),
+        // If none loads it, both say why.
+        ("1.0.0", "v1", &["index.js"], both),
+    ] {
+        let mut files = MapFiles::new().with("plugin.json", with(from, to));
+        for file in more {
+            files = files.with(file, "");
+        }
+        assert_eq!(dialects(&files), expected, "{from} {to} {more:?}");
+    }
+}
+
+#[test]
+fn gnoma_reads_every_plugin_json_in_its_directory() {
+    let at = PluginContext::for_directory("a");
+    let codes = |text: &str, more: &str, at: &PluginContext<'_>| {
+        let files = MapFiles::new().with("plugin.json", text).with(more, "{}");
+        let found = plugward_manifest::read_all(&files, at);
+        let rows = found.iter().map(|one| (one.dialect.as_str(), error_codes(&one.manifest)));
+        rows.collect::<Vec<_>>()
+    };
+    for (text, code) in [
+        (r#"{"name":"1x","version":"1.0.0"}"#, "manifest/name"),
+        (r#"{"name":"Upper","version":"1.0.0"}"#, "manifest/name"),
+        (r#"{"name":"","version":"1.0.0"}"#, "manifest/name"),
+        (r#"{"name":"a","version":"v1.0.0"}"#, "manifest/version"),
+        (r#"{"name":"a","version":"1"}"#, "manifest/version"),
+        (r#"{"id":7}"#, "manifest/missing-key"),
+    ] {
+        for more in ["hooks.json", "index.js"] {
+            let found = codes(text, more, &at.of_gnoma());
+            assert!(
+                found.len() == 1 && found[0].0 == "gnoma" && found[0].1.contains(&code),
+                "{text} {found:?}"
+            );
+        }
+    }
+    let plain = r#"{"name":"a","version":"1.0.0"}"#;
+    assert_eq!(codes(plain, "index.js", &at.of_gnoma()), [("gnoma", vec![])]);
+    assert_eq!(codes(plain, "hooks.json", &at), [("copilot", vec![])]);
+    let none = MapFiles::new().with("README.md", "");
+    assert!(plugward_manifest::read_all(&none, &at.of_gnoma()).is_empty());
 }
 
 #[test]

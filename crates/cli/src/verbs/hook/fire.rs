@@ -9,8 +9,8 @@ use camino::Utf8PathBuf;
 use plugward_loader::capability::{AnyScope, RawScope, ScopeError, UseOutcome, Workflow};
 use plugward_loader::hook_events::{
     Answer, AskUntilVerdict, Dispatcher, Event, EventClass, FireContext, GateCall, HookReport, HookServices,
-    Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RawOutput, RefusedSource, Start,
-    StepReport, read_payload,
+    HostSession, Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RawOutput, RefusedSource,
+    Start, StepReport, read_payload, read_session,
 };
 use plugward_loader::redact::{
     Firewall, OutputContent, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
@@ -55,11 +55,12 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
         return Ok(2);
     }
     let model = args.replies.as_deref().map(ReplayedModel::read).transpose()?.unwrap_or_default();
-    let payload = payload(event)?;
+    let (payload, told) = payload(event)?;
     if let Some(path) = &args.record {
         // A record that cannot be written stops the run before any hook starts.
         output_file::prepare(path).with_context(|| format!("cannot write {path}"))?;
     }
+    let at = context(told)?;
     let mut session = FireSession::default();
     if !args.sources.dirs.is_empty() {
         session.load(args, &settings, &mut builder, host, out)?;
@@ -79,7 +80,7 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
             return Err(failure);
         }
     };
-    let answered = session.run(args, payload, plan, &model);
+    let answered = session.run(args, payload, &at, plan, &model);
     // The hooks have ended. An interrupt must not kill a process group whose id the system has reused.
     *running() = 0;
     let closed = session.close(host, answered.as_ref().ok(), out);
@@ -116,8 +117,8 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     })
 }
 
-/// Reads the payload from standard input, before anything runs.
-fn payload(event: Event) -> Result<Payloads, Failure> {
+/// Reads the payload, and what it says about the session of the host, from standard input, before anything runs.
+fn payload(event: Event) -> Result<(Payloads, HostSession), Failure> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(PAYLOAD.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -134,6 +135,7 @@ fn payload(event: Event) -> Result<Payloads, Failure> {
             .help("pipe one JSON object in"));
     }
     read_payload(event, &bytes)
+        .and_then(|payload| Ok((payload, read_session(event, &bytes)?)))
         .map_err(|error| Failure::usage(error.to_string()).code(error.code()).help(error.help()))
 }
 
@@ -259,6 +261,7 @@ impl FireSession {
         &mut self,
         args: &HookFireArgs,
         payload: Payloads,
+        at: &FireContext,
         plan: Plan,
         model: &ReplayedModel,
     ) -> Result<EventResult, Failure> {
@@ -279,7 +282,6 @@ impl FireSession {
         let refused = plan.refused().to_vec();
         let dispatcher = Dispatcher::new(plan, services)
             .map_err(|error| Failure::usage(error.to_string()).code(error.code()).help(error.help()))?;
-        let at = context()?;
         let answered = |hooks: HookReport, tool: Option<&str>| {
             // The name of the tool is recorded in the ledger, and even a name can be a secret.
             let tool = firewall.redact(Raw::new(tool.unwrap_or_default().to_owned())).into_value();
@@ -287,13 +289,13 @@ impl FireSession {
         };
         Ok(match payload {
             Payloads::Gate(call) => {
-                let done = dispatcher.gate(&call, &at);
+                let done = dispatcher.gate(&call, at);
                 let args = call.tool_name().map(|_| done.proposed.redacted().as_ref().clone());
                 let output = done.reply.map(Redacted::into_value);
                 EventResult { args, output, ..answered(done.hooks, call.tool_name()) }
             }
             Payloads::Tool(call, output) => {
-                let done = dispatcher.post_tool_use(&call, output, &at);
+                let done = dispatcher.post_tool_use(&call, output, at);
                 let output = done.output.into_value();
                 let content = match output.content {
                     OutputContent::Text(text) => Value::String(text),
@@ -302,7 +304,7 @@ impl FireSession {
                 let (output, metadata) = (Some(content), Some(output.metadata));
                 EventResult { output, metadata, ..answered(done.hooks, Some(&call.tool)) }
             }
-            Payloads::Notice(call) => answered(dispatcher.notify(&call, &at), call.tool_name()),
+            Payloads::Notice(call) => answered(dispatcher.notify(&call, at), call.tool_name()),
         })
     }
 
@@ -330,17 +332,21 @@ impl FireSession {
     }
 }
 
-fn context() -> Result<FireContext, Failure> {
+/// Returns the state of the host. What the host does not say about its session has a default.
+fn context(told: HostSession) -> Result<FireContext, Failure> {
     let here = host::working_directory().context("cannot find the working directory")?.as_str().to_owned();
-    let session = u128::from_le_bytes(host::random()?);
+    let session = match told.session_id {
+        Some(session) => session,
+        None => format!("{:032x}", u128::from_le_bytes(host::random()?)),
+    };
     Ok(FireContext {
         directory: here.clone(),
         project: here,
         env: host::environment(),
         granted_env: BTreeSet::new(),
-        session: format!("{session:032x}"),
-        transcript: None,
-        permission_mode: "default".to_owned(),
+        session,
+        transcript: told.transcript_path,
+        permission_mode: told.permission_mode.unwrap_or_else(|| "default".to_owned()),
         nesting: Nesting::Outside,
         stop_denials: 0,
     })

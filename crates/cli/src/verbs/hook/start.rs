@@ -178,7 +178,13 @@ impl Start for HookStarter {
         let plugin = command.plugin.as_ref().map(|id| self.plugins.get(id).zip(self.log.as_ref()));
         let child = match plugin {
             None => self.of_user(command)?,
-            Some(Some((plugin, log))) => self.of_plugin(plugin, log, command)?,
+            Some(Some((plugin, log))) => {
+                // The private copy is gone when the message is read, so paths in it are those of the plugin.
+                let root = format!("{}/", plugin.root);
+                let shown =
+                    |error: io::Error| io::Error::new(error.kind(), error.to_string().replace(&root, ""));
+                self.of_plugin(plugin, log, command).map_err(shown)?
+            }
             // A plugin without a private copy is refused in the plan.
             Some(None) => return Err(io::Error::other("a plugin without a private copy")),
         };

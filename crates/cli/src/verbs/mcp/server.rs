@@ -25,6 +25,7 @@ use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::starts::{self, RecordedStart};
 use crate::stores;
+use crate::text::first_line;
 use crate::verbs::{select, shared};
 use plugward_loader::escape::line;
 
@@ -236,12 +237,12 @@ pub(in crate::verbs) fn checked(
         return Err(Failure::exiting(exit.max(2), format!("not a plugin: {}", line(id))));
     };
     for reason in report.reasons.iter().skip(1) {
-        out.report(&Diagnostic::warning(&*reason.message).code(&reason.code));
+        out.report(&Diagnostic::warning(first_line(&reason.message)).code(&reason.code));
     }
     let Some(first) = report.reasons.first() else {
         return Err(Failure::internal(format!("{} is refused without a reason", line(id))));
     };
-    Err(Failure::exiting(exit, format!("{} does not load: {}", line(id), first.message))
+    Err(Failure::exiting(exit, format!("{} does not load: {}", line(id), first_line(&first.message)))
         .code(&first.code)
         .help(format!("see the whole report: plugward explain {}", shared::quoted(id))))
 }

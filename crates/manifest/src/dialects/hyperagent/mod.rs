@@ -32,6 +32,18 @@ const MAX_IMPORTERS: usize = 1000;
 /// The size of a file that is searched for imports; a larger one is reported as unresolved.
 const MAX_IMPORTER_BYTES: usize = 2 << 20;
 
+/// Returns `true` if HyperAgent would accept a manifest.
+pub(crate) fn loads(root: &JsonNode<'_>) -> bool {
+    let text = |key: &str| root.get(key).and_then(JsonNode::as_str);
+    text("name").is_some()
+        && text("version").is_some_and(|version| !version.starts_with(['v', 'V']))
+        && text("description").is_some()
+        && root
+            .get("hostModules")
+            .and_then(JsonNode::items)
+            .is_some_and(|items| !items.is_empty() && items.iter().all(|item| item.as_str().is_some()))
+}
+
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let Some(file) = reader.files.get(FILE) else {
         return reader.error_at(
