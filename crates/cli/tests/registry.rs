@@ -417,7 +417,7 @@ fn words_of_other_programs_get_a_tip() {
         (&["plugin", "list"], "plugward list"),
         (&["command", "list"], "plugward registry list"),
         (&["mcp", "list"], "plugward mcp tools"),
-        (&["instal", "hi"], "a similar subcommand exists: 'install'"),
+        (&["instal", "hi"], "similar subcommands exist: 'list', 'install'"),
     ] {
         let shown = machine.exits(2, args);
         assert!(shown.contains("tip: ") && shown.contains(tip), "{shown}");
