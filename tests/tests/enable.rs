@@ -1,7 +1,8 @@
 //! The clearance with which a host enables a plugin.
 
+use plugward_loader::lifecycle::PluginContents;
 use plugward_loader::pinstore::Risk;
-use plugward_loader::{Confirmation, DeclaredModules, LoadedPlugin, Outcome, clear, contents_of};
+use plugward_loader::{Confirmation, DeclaredModules, LoadedPlugin, Outcome, TreeDigest, clear, contents_of};
 use plugward_tests::{Bench, Bit, Run, Step};
 
 fn loaded() -> LoadedPlugin {
@@ -27,10 +28,12 @@ fn loaded() -> LoadedPlugin {
 fn a_clearance_needs_a_confirmation_of_these_contents() {
     let plugin = loaded();
     let contents = contents_of(plugin.report()).unwrap();
-    let other = format!("pt1:{}", "0".repeat(64)).parse().unwrap();
+    let zero: TreeDigest = format!("pt1:{}", "0".repeat(64)).parse().unwrap();
+    let shared = [("../shared".to_owned(), zero)].into();
+    let other = PluginContents { shared, ..contents.clone() };
     let code = |max, confirmation| clear(&plugin, max, confirmation).map_err(|error| error.code());
     assert_eq!(code(Risk::Critical, Confirmation::NotGiven).unwrap_err(), "lifecycle/not-confirmed");
     assert_eq!(code(Risk::Critical, Confirmation::Given(other)).unwrap_err(), "lifecycle/other-bytes");
-    let clearance = code(Risk::Low, Confirmation::Given(contents.tree)).unwrap();
+    let clearance = code(Risk::Low, Confirmation::Given(contents.clone())).unwrap();
     assert_eq!(*clearance.contents(), contents);
 }

@@ -17,6 +17,11 @@ pub(crate) enum ReviewVerb {
 /// The way out if the pins cannot be read.
 pub(crate) const START_OVER: &str = "to start over without pins and revocations: plugward forget --all";
 
+/// Returns `true` for the codes of pins that cannot be read. [`START_OVER`] helps with no other file.
+pub(crate) fn is_about_pins(code: &str) -> bool {
+    matches!(code, "pin/lost" | "pin/store" | "pin/store-version")
+}
+
 /// The parts of commands for one plugin.
 pub(crate) struct Commands {
     pub(crate) review: ReviewVerb,
@@ -184,7 +189,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("approval/stale", _) => {
             format!("review the change: {diff}\nthen approve it: plugward approve {selector} --static")
         }
-        ("pin/lost" | "pin/store" | "pin/store-version", _) => {
+        (code, _) if is_about_pins(code) => {
             format!("{}\n{START_OVER}", reason.help)
         }
         ("scan/danger", _) => match suppress(plugin, commands) {

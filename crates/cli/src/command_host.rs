@@ -3,8 +3,8 @@
 use camino::Utf8PathBuf;
 use plugward_loader::policy::{SettingId, SettingKey, TrustPolicy};
 use plugward_loader::registry::{
-    CommandHost, CommandStore, Fetch, KeptRegistries, LoadedRegistry, LocalFetch, RegistryError,
-    RegistryErrorKind, RegistryNote, SearchPath, SourceUrl, host_targets,
+    CommandHost, CommandNames, CommandStore, Fetch, KeptRegistries, LoadedRegistry, LocalFetch,
+    RegistryError, RegistryErrorKind, RegistryNote, SearchPath, SourceUrl, host_targets,
 };
 use plugward_loader::{Digest, Stores, ambient_authority};
 
@@ -68,8 +68,9 @@ impl CommandSetup {
     /// Calls a function with the decisions of this host.
     pub(crate) fn with_host<T>(&self, call: impl FnOnce(&CommandHost<'_>) -> T) -> T {
         let rules = |id: &str| self.policy.command(id);
-        let revoked = |id: &str, digest: &Digest| {
-            let names = [format!("jp:{id}")];
+        let revoked = |names: &CommandNames<'_>, digest: &Digest| {
+            let CommandNames { name, id, file } = names;
+            let names = [format!("jp:{id}"), (*id).to_owned(), (*name).to_owned(), (*file).to_owned()];
             self.stores.revocations.file_reason(&self.stores.pins, &names, digest)
         };
         call(&CommandHost {

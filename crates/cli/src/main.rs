@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     .unwrap_or_default();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(error),
     };
     let loudness = if cli.global.quiet { -1 } else { i8::try_from(cli.global.verbose).unwrap_or(i8::MAX) };
     let mut out = Out::new(cli.global.color, loudness, cli.global.output.clone());
@@ -101,7 +101,8 @@ fn main() -> ExitCode {
 }
 
 /// Prints help, a version or a usage error. Help and versions exit with 0, and usage errors with 2.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(mut error: clap::Error) -> ExitCode {
+    args::add_tip(&mut error);
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
     if code != 0 {
         verbs::mcp::answer_usage(std::env::args_os());

@@ -525,7 +525,7 @@ fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
     let block = help.into_iter().fold(block, |block, text| block.help(text.trim_start_matches("next: ")));
     match notice.code.as_str() {
         "lock/weak-scheme" => block.help("to replace it: plugward lock --migrate DIR"),
-        "pin/lost" | "pin/store" | "pin/store-version" => block.help(advice::START_OVER),
+        code if advice::is_about_pins(code) => block.help(advice::START_OVER),
         // The library does not know how the command line selects a plugin that is not in the report.
         "pin/gone" => match &notice.plugin {
             Some(key) => {

@@ -621,3 +621,25 @@ fn grants_limit_a_command_plugin() {
     assert_eq!(kinds.len(), 4);
     assert_eq!(kinds[0]["plugin"], "jp:hello");
 }
+
+#[test]
+fn a_revoked_name_does_not_run() {
+    for name in ["hello", "HELLO", "jp:hello", "plugward-hello"] {
+        let machine = Machine::new(&format!("{READY}{EXIT}"));
+        machine.exits(0, &["revoke", name, "--reason", "steals tokens"]);
+        let (_, err) = machine.runs(5, &["hello"]);
+        assert!(err.contains("policy/revoked") && err.contains("steals tokens"), "{err}");
+        machine.exits(0, &["unrevoke", name]);
+        machine.exits(0, &["revoke", "hell", "--reason", "steals tokens"]);
+        machine.runs(7, &["hello"]);
+    }
+    // It is not downloaded, either.
+    let (machine, _) = Machine::listed(r#""official":true"#);
+    machine.exits(0, &["revoke", "hello", "--reason", "steals tokens"]);
+    machine.exits(5, &["install", "hello"]);
+    let (_, err) = machine.exits(5, &["command", "run", "hello"]);
+    assert!(err.contains("policy/revoked"), "{err}");
+    assert!(
+        !machine.0.path("ran").exists() && !machine.0.path("data/plugins/command/plugward-hello").exists()
+    );
+}

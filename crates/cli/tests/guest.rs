@@ -61,6 +61,13 @@ fn plugin(home: &Home, name: &str, modules: &str, source: &str) {
     home.write(&format!("plugins/{name}/index.js"), source);
 }
 
+/// Approves a plugin whose risk is not LOW.
+fn approve(home: &Home, id: &str) {
+    let shown = run(home, &["approve", id, "--static"]).1;
+    let tree = shown.split_whitespace().find(|word| word.starts_with("pt1:")).unwrap();
+    assert_eq!(run(home, &["approve", id, "--static", "--tree", tree]).0, 0);
+}
+
 const WORDS: &str = r#"export const SCHEMA = { most: { type: "number", default: 5, minimum: 1 } };
 export function createHostFunctions(config) {
   return {
@@ -270,6 +277,7 @@ export const createHostFunctions = () => ({ probe: {
 } });
 "#;
     plugin(&home, "probe", r#""probe""#, source);
+    approve(&home, "plugins/probe");
     let path = serde_json::json!([home.path("outside.txt")]).to_string();
     let (code, out, error) = run(&home, &["module", "call", "plugins/probe", "probe.read", &path]);
     assert_eq!(code, 1, "{error}");
@@ -381,6 +389,7 @@ export const createHostFunctions = () => ({ own: { f: () => {
 } } });
 "#;
     plugin(&home, "own", r#""own""#, source);
+    approve(&home, "plugins/own");
     // One of a process that was killed.
     home.write("state/homes/0123456789abcdef/x/y", "left");
     let (code, _, error) = run(&home, &["module", "call", "plugins/own", "own.f", "[]"]);
@@ -431,6 +440,33 @@ fn hyperagent_changed_after_the_check() {
     let (code, out, error) = call();
     assert_eq!((code, &*out), (4, ""), "{error}");
     assert!(error.contains("pin/changed"), "{error}");
+}
+
+#[test]
+fn a_risk_above_the_limit_or_unconfirmed_is_not_enabled() {
+    let Some(home) = machine() else { return };
+    plugin(&home, "words", r#""words""#, WORDS);
+    plugin(&home, "risky", r#""risky""#, &format!("{WORDS}export const home = process.env.HOME;\n"));
+    home.write("s.js", "return 1");
+    let call = |id: &str, limit: &str| {
+        let id = format!("plugins/{id}");
+        let list = run(&home, &["module", "list", &id, "--cfg", limit]);
+        let guest = run(&home, &["guest", "run", "s.js", "--enable", &id, "--cfg", limit]);
+        // One module of `WORDS` is not declared, which `list` reports with its exit code.
+        assert_eq!(guest.0, if list.0 == 4 { 0 } else { list.0 }, "{list:?} {guest:?}");
+        list
+    };
+    let (low, medium) = ("plugins.max_risk=LOW", "plugins.max_risk=MEDIUM");
+    let (code, _, error) = call("risky", low);
+    assert_eq!(code, 5, "{error}");
+    assert!(error.contains("lifecycle/risk") && error.contains("plugward explain plugins/risky"), "{error}");
+    // Without a terminal, nobody answers, and an approval is needed.
+    let (code, _, error) = call("risky", medium);
+    assert_eq!(code, 3, "{error}");
+    assert!(error.contains("lifecycle/not-confirmed") && error.contains("plugward approve"), "{error}");
+    approve(&home, "plugins/risky");
+    assert_eq!(call("risky", medium).0, 4);
+    assert_eq!(call("words", low).0, 4);
 }
 
 #[test]

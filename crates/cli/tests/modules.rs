@@ -96,3 +96,16 @@ fn each_call_is_in_the_ledger() {
     assert_ne!(code(&output), 0);
     assert!(!home.path("docs/new").exists());
 }
+
+#[test]
+fn functions_are_listed_without_a_directory() {
+    let home = Home::new();
+    let listed = |plugin: &str| {
+        let output = home.run(&["module", "list", plugin]);
+        assert_eq!(code(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+        let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+        row["modules"].as_object().unwrap().values().next().unwrap().clone()
+    };
+    assert!(listed("builtin:fs-read").as_array().unwrap().contains(&json!("readFile")));
+    assert!(listed("builtin:fs-write").as_array().unwrap().contains(&json!("writeFile")));
+}

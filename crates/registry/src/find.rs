@@ -4,7 +4,7 @@ use plugward_policy::{ChecksumAlgorithm, CommandRules, RunRule};
 use plugward_types::{Digest, Part, nearest};
 
 use crate::error::{RegistryError, RegistryErrorKind};
-use crate::host::CommandHost;
+use crate::host::{CommandHost, CommandNames};
 use crate::names::{WORDS, is_command_id, is_word};
 use crate::registry::{CommandKind, Registry, RegistryEntry, RegistryNote};
 use crate::store::{CommandStore, InstallReceipt};
@@ -188,16 +188,17 @@ impl CommandHost<'_> {
         let name = words.head(count.max(1)).join(" ");
         let reason = if let Some(entry) = no_binary {
             self.no_binary(entry)
-        } else if let Some(entry) = no_command {
-            entry.not_a_command()
+        } else if let (Some(entry), Some(registry)) = (no_command, registry) {
+            registry.not_a_command(entry)
         } else if let Some(writable) = writable {
             writable
         } else {
             let installed = receipts.iter().flatten().map(|receipt| receipt.name.as_str());
             let listed = registry.into_iter().flat_map(Registry::entries).map(|entry| entry.name.as_str());
-            RegistryErrorKind::Unknown {
-                nearest: nearest(&name, installed.chain(listed)).map(str::to_owned),
-                name: name.clone(),
+            let (name, nearest) = (name.clone(), nearest(&name, installed.chain(listed)).map(str::to_owned));
+            match (&nearest, self.registry) {
+                (None, None) => RegistryErrorKind::NotFound { name },
+                _ => RegistryErrorKind::Unknown { name, nearest },
             }
         };
         Ok(FoundCommand::new(&name).decide(RunDecision::Refuse, Some(reason)))
@@ -256,13 +257,15 @@ impl CommandHost<'_> {
                 format!("{id} is pinned by SHA-1, for which different files with one digest can be made");
             found.notes.push(RegistryNote::new("policy/weak-algorithm", text));
         }
+        let name = receipt.map_or(&*found.name, |receipt| &receipt.name);
+        let names = CommandNames { name, id: &id, file: &file };
         let reason = if receipt.is_some_and(|receipt| !receipt.covers(&digests.sha256)) {
             RegistryErrorKind::Changed { file, why: format!("its digest is now {}", digests.sha256) }
-        } else if let Some(reason) = (self.revoked)(&id, &digests.sha256) {
+        } else if let Some(reason) = (self.revoked)(&names, &digests.sha256) {
             RegistryErrorKind::Revoked { id, reason }
         } else if let (PinnedChecksum::Differs, Some(expected)) = (found.checksum, rules.checksum) {
             let actual = digests.of(expected.algorithm).unwrap_or_else(|| "unknown".to_owned());
-            RegistryErrorKind::Checksum { id, expected, actual, intact: false }
+            RegistryErrorKind::Checksum { id, expected, actual, file: digests.sha256, intact: false }
         } else {
             found.handle = Some(handle);
             return Ok(match run {
@@ -286,7 +289,8 @@ impl CommandHost<'_> {
         let run = found.run_by(&rules);
         found.digest = Some(digest);
         found.run = Some(run);
-        if let Some(reason) = (self.revoked)(&id, &digest) {
+        let names = CommandNames { name: &entry.name, id: &id, file: &self.file_name(&id) };
+        if let Some(reason) = (self.revoked)(&names, &digest) {
             return found.decide(RunDecision::Refuse, Some(RegistryErrorKind::Revoked { id, reason }));
         }
         let name = name.to_owned();

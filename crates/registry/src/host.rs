@@ -8,6 +8,18 @@ use plugward_types::Digest;
 use crate::download::SourceUrl;
 use crate::search_path::SearchPath;
 
+/// The names of a command plugin, each of which a revocation can have.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a new name must be compared by every host")]
+pub struct CommandNames<'a> {
+    /// The words of the command.
+    pub name: &'a str,
+    /// The id.
+    pub id: &'a str,
+    /// The name of the file.
+    pub file: &'a str,
+}
+
 /// The decisions of a host that apply to every operation. There is no default.
 #[expect(clippy::exhaustive_structs, reason = "every host must decide each of them")]
 pub struct CommandHost<'a> {
@@ -21,8 +33,8 @@ pub struct CommandHost<'a> {
     pub path: &'a SearchPath,
     /// Returns the rules for an id.
     pub rules: &'a dyn Fn(&str) -> CommandRules,
-    /// Returns the reason if a plugin with this id and file is revoked.
-    pub revoked: &'a dyn Fn(&str, &Digest) -> Option<String>,
+    /// Returns the reason if a plugin with these names and this file is revoked.
+    pub revoked: &'a dyn Fn(&CommandNames<'_>, &Digest) -> Option<String>,
 }
 
 impl fmt::Debug for CommandHost<'_> {

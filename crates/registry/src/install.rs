@@ -7,7 +7,7 @@ use plugward_types::{Digest, Timestamp, nearest};
 
 use crate::download::{BINARY_BYTES, Fetch, download};
 use crate::error::{RegistryError, RegistryErrorKind};
-use crate::host::CommandHost;
+use crate::host::{CommandHost, CommandNames};
 use crate::names::is_command_id;
 use crate::registry::{CommandBinary, CommandKind, Registry, RegistryEntry};
 use crate::store::{CommandStore, InstallReceipt, STAGE, open_failed};
@@ -129,15 +129,21 @@ impl CommandStore {
         now: Timestamp,
     ) -> Result<InstalledCommand, RegistryError> {
         let entry = known(registry, name)?;
-        let rules = allowed(host, entry)?;
+        let rules = allowed(host, registry, entry)?;
         let lock = self.lock()?;
         let receipts = self.recover(&lock)?;
         let file = host.file_name(&entry.id);
         if self.exists(&file) {
-            return Err(RegistryErrorKind::AlreadyInstalled { name: entry.name.clone() }.into());
+            let (name, url) = (entry.name.clone(), registry.url().as_str());
+            let is_ours = |receipt: &InstallReceipt| receipt.file == file && receipt.registry == url;
+            return Err(match receipts.iter().any(is_ours) {
+                true => RegistryErrorKind::AlreadyInstalled { name },
+                false => RegistryErrorKind::Foreign { name, file },
+            }
+            .into());
         }
         let binary = entry.binary(host.targets).ok_or_else(|| host.no_binary(entry))?;
-        not_revoked(host, &entry.id, &binary.digest)?;
+        not_revoked(host, &entry.name, &entry.id, &binary.digest)?;
         let is_missing = |need: &&String| !self.is_available(host, &receipts, need);
         let missing: Vec<String> = entry.requires.iter().filter(is_missing).cloned().collect();
         if !missing.is_empty() {
@@ -152,10 +158,12 @@ impl CommandStore {
     }
 
     /// Returns the installed plugins for which their registry lists another file, or only the named one. A plugin whose file is
-    /// not the installed one is the error `registry/changed` instead.
+    /// not the installed one is the error `registry/changed` instead, and one that the registry does not list any more is
+    /// `registry/delisted` or `registry/no-binary`.
     ///
     /// # Errors
-    /// `registry/not-installed` if the named plugin is not installed from this registry; `registry/receipts`, `registry/disk`.
+    /// `registry/not-installed` if the named plugin is not installed, and `registry/already-installed` if its file is not
+    /// from this registry; `registry/receipts`, `registry/disk`.
     pub fn outdated(
         &self,
         host: &CommandHost<'_>,
@@ -171,7 +179,14 @@ impl CommandStore {
             .filter(|receipt| receipt.registry == registry.url().as_str())
             .collect();
         if let (Some(name), true) = (name, own.is_empty()) {
-            return Err(RegistryErrorKind::NotInstalled { name: name.to_owned() }.into());
+            let id = registry.named(name).map_or_else(|| name.replace(' ', "-"), |entry| entry.id.clone());
+            let (name, file) = (name.to_owned(), host.file_name(&id));
+            let is_foreign = is_command_id(&id) && self.exists(&file);
+            return Err(match is_foreign {
+                true => RegistryErrorKind::Foreign { name, file },
+                false => RegistryErrorKind::NotInstalled { name },
+            }
+            .into());
         }
         let mut updates = Vec::new();
         for receipt in own {
@@ -181,8 +196,12 @@ impl CommandStore {
                 continue;
             }
             let entry = registry.entries().find(|entry| entry.id == receipt.id);
-            let Some((entry, binary)) = entry.and_then(|entry| Some((entry, entry.binary(host.targets)?)))
-            else {
+            let Some(entry) = entry.filter(|entry| entry.kind == CommandKind::Command) else {
+                updates.push(Err(RegistryErrorKind::Delisted { name: receipt.name.clone() }.into()));
+                continue;
+            };
+            let Some(binary) = entry.binary(host.targets) else {
+                updates.push(Err(host.no_binary(entry).into()));
                 continue;
             };
             let (to, from) = (binary.digest, receipt.sha256.clone());
@@ -210,7 +229,7 @@ impl CommandStore {
         now: Timestamp,
     ) -> Result<InstalledCommand, RegistryError> {
         let entry = known(registry, id)?;
-        let rules = allowed(host, entry)?;
+        let rules = allowed(host, registry, entry)?;
         let lock = self.lock()?;
         let receipts = self.recover(&lock)?;
         let file = host.file_name(&entry.id);
@@ -219,7 +238,7 @@ impl CommandStore {
             return Err(RegistryErrorKind::NotInstalled { name: entry.name.clone() }.into());
         };
         let binary = entry.binary(host.targets).ok_or_else(|| host.no_binary(entry))?;
-        not_revoked(host, &entry.id, &binary.digest)?;
+        not_revoked(host, &entry.name, &entry.id, &binary.digest)?;
         // A pin of another SHA-256 can be compared before anything is downloaded.
         if let Some(pin) = rules.checksum.as_ref().filter(|pin| pin.algorithm == ChecksumAlgorithm::Sha256)
             && !pin.value.eq_ignore_ascii_case(&binary.digest.hex())
@@ -245,7 +264,8 @@ impl CommandStore {
         let id = found.as_ref().map_or_else(|| name.replace(' ', "-"), |receipt| receipt.id.clone());
         let file = found.as_ref().map_or_else(|| host.file_name(&id), |receipt| receipt.file.clone());
         if !is_command_id(&id) || !self.exists(&file) {
-            return Err(RegistryErrorKind::NotInstalled { name: name.to_owned() }.into());
+            let installed = receipts.iter().map(|receipt| receipt.name.clone()).collect();
+            return Err(RegistryErrorKind::NothingToRemove { name: name.to_owned(), installed }.into());
         }
         // The file goes first: a receipt without a file is harmless, and the next operation removes it.
         self.remove_file(&file)?;
@@ -299,9 +319,10 @@ impl CommandStore {
             }
             let (id, expected) = (what.receipt.id.clone(), pin.clone());
             let actual = digests.of(pin.algorithm).unwrap_or_else(|| "unknown".to_owned());
-            return Err(RegistryErrorKind::Checksum { id, expected, actual, intact: true }.into());
+            let file = digests.sha256;
+            return Err(RegistryErrorKind::Checksum { id, expected, actual, file, intact: true }.into());
         }
-        not_revoked(what.host, &what.receipt.id, &digests.sha256)?;
+        not_revoked(what.host, &what.receipt.name, &what.receipt.id, &digests.sha256)?;
         let file = file.into_std();
         // The mode is set through the handle, so the verified file gets it, whatever has the name now.
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -355,18 +376,22 @@ fn known<'r>(registry: &'r Registry, name: &str) -> Result<&'r RegistryEntry, Re
 }
 
 /// Returns the rules of a plugin, unless they deny it or it is not a command.
-fn allowed(host: &CommandHost<'_>, entry: &RegistryEntry) -> Result<CommandRules, RegistryError> {
+fn allowed(
+    host: &CommandHost<'_>,
+    registry: &Registry,
+    entry: &RegistryEntry,
+) -> Result<CommandRules, RegistryError> {
     if host.is_denied(&entry.id) {
         return Err(RegistryErrorKind::Denied { id: entry.id.clone() }.into());
     }
     if entry.kind != CommandKind::Command {
-        return Err(entry.not_a_command().into());
+        return Err(registry.not_a_command(entry).into());
     }
     Ok((host.rules)(&entry.id))
 }
 
-fn not_revoked(host: &CommandHost<'_>, id: &str, digest: &Digest) -> Result<(), RegistryError> {
-    match (host.revoked)(id, digest) {
+fn not_revoked(host: &CommandHost<'_>, name: &str, id: &str, digest: &Digest) -> Result<(), RegistryError> {
+    match (host.revoked)(&CommandNames { name, id, file: &host.file_name(id) }, digest) {
         Some(reason) => Err(RegistryErrorKind::Revoked { id: id.to_owned(), reason }.into()),
         None => Ok(()),
     }

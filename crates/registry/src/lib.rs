@@ -17,7 +17,7 @@ pub use download::{Fetch, FetchFault, KeptRegistries, LoadedRegistry, LocalFetch
 pub use download::{HttpFetch, HttpTimeouts};
 pub use error::{CODES, RegistryError, RegistryErrorKind};
 pub use find::{CommandSource, FoundCommand, RunDecision};
-pub use host::CommandHost;
+pub use host::{CommandHost, CommandNames};
 pub use install::{AvailableUpdate, InstallConsent, InstalledCommand, PinChange, pin_change};
 pub use names::{host_targets, is_command_id, is_command_name};
 pub use plugward_policy::CommandRules;

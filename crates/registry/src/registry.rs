@@ -112,11 +112,6 @@ impl RegistryEntry {
         let of = |target: &String| self.binaries.iter().find(|binary| binary.target == *target);
         targets.iter().find_map(of).filter(|_| self.kind == CommandKind::Command)
     }
-
-    /// Returns the error for an entry of another kind than a command.
-    pub(crate) fn not_a_command(&self) -> RegistryErrorKind {
-        RegistryErrorKind::Kind { name: self.name.clone(), kind: self.kind.name().to_owned() }
-    }
 }
 
 /// The valid entries of a registry file, by command name.
@@ -211,6 +206,18 @@ impl Registry {
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&RegistryEntry> {
         self.entries.get(name).or_else(|| self.entries().find(|entry| entry.id == name))
+    }
+
+    /// Returns the error for an entry of another kind than a command. For a group, it has the commands in it.
+    pub(crate) fn not_a_command(&self, entry: &RegistryEntry) -> RegistryErrorKind {
+        let begin = format!("{} ", entry.name);
+        let is_inside = |one: &&RegistryEntry| {
+            one.kind == CommandKind::Command
+                && entry.kind == CommandKind::Group
+                && (one.name.starts_with(&begin) || entry.suggests.contains(&one.name))
+        };
+        let commands = self.entries().filter(is_inside).map(|one| one.name.clone()).collect();
+        RegistryErrorKind::Kind { name: entry.name.clone(), kind: entry.kind.name().to_owned(), commands }
     }
 }
 

@@ -52,7 +52,7 @@ fn ours(home: &Path, registry: &Registry, bytes: &[u8]) {
     let owner = Owner::uid(rustix::process::geteuid().as_raw());
     let store = CommandStore::open(&dir, owner, Duration::from_secs(60)).unwrap();
     let rules = |_: &str| CommandRules { auto_install: true, install: None, run: None, checksum: None };
-    let revoked = |_: &str, _: &plugward_types::Digest| None;
+    let revoked = |_: &plugward_registry::CommandNames<'_>, _: &plugward_types::Digest| None;
     let (targets, path) = (["any".to_owned()], SearchPath::empty());
     let host = CommandHost {
         prefix: "plugward",

@@ -67,16 +67,16 @@ pub(crate) struct CommandDescribeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CommandNameArgs {
-    /// Command name or id
-    #[arg(value_name = "NAME")]
-    pub(crate) name: String,
+    /// Command name or id; its words can be separate arguments
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) name: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// Command name or id [default: all]
+    /// Command name or id; its words can be separate arguments [default: all]
     #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
+    pub(crate) name: Vec<String>,
     /// Install the updates instead of listing them
     #[arg(long)]
     pub(crate) apply: bool,

@@ -13,6 +13,7 @@ mod mcp;
 mod module;
 mod review;
 mod session;
+mod tips;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
@@ -42,6 +43,7 @@ pub(crate) use mcp::{McpAcceptArgs, McpRunArgs, McpServerArgs, McpToolsArgs, Mcp
 pub(crate) use module::{ModuleCallArgs, ModuleListArgs, ModuleVerb};
 pub(crate) use review::ReviewArgs;
 pub(crate) use session::SessionArgs;
+pub(crate) use tips::add_tip;
 
 /// Checks agent plugins before a host loads them
 #[derive(Debug, Parser)]
@@ -284,14 +286,14 @@ pub(crate) enum Verb {
     )]
     Which(WhichArgs),
     /// Install a command plugin from the registry
-    #[command(after_help = "Examples:\n  plugward install serve\n  plugward install \"serve web\"")]
+    #[command(after_help = "Examples:\n  plugward install serve\n  plugward install serve web")]
     Install(CommandNameArgs),
     /// List or install updates of command plugins
     #[command(after_help = "Examples:\n  plugward update                # list them\n  \
                             plugward update serve --apply  # install one")]
     Update(UpdateArgs),
     /// Remove an installed command plugin
-    #[command(after_help = "Examples:\n  plugward remove serve\n  plugward remove \"serve web\"")]
+    #[command(after_help = "Examples:\n  plugward remove serve\n  plugward remove serve web")]
     Remove(CommandNameArgs),
     /// Pin the digest of a command plugin in your settings
     #[command(after_help = "Examples:\n  plugward pin serve\n  plugward pin serve --update sha256:398c…54a4")]
@@ -306,8 +308,9 @@ pub(crate) enum Verb {
     },
     /// Enable plugins for a host that sends one command per line
     ///
-    /// Commands: list, info ID, audit ID, enable ID [KEY=VALUE…] [audit=DIGEST], disable ID, messages, dirty,
-    /// register ID MODULE…. Each gets one line of JSON. Enabled plugins are forgotten at the end of the input.
+    /// Commands: list, info ID, audit ID, approve ID DIGEST, unapprove ID, enable ID [KEY=VALUE…] [audit=DIGEST],
+    /// disable ID, messages, dirty, register ID MODULE…, failed ID REASON. A plugin is disabled if its directory changes,
+    /// a gate refuses it, or the host reports with `failed` that it cannot load it. Each command gets one line of JSON. Enabled plugins are forgotten at the end of the input.
     #[command(after_help = "Examples:\n  echo list | plugward session plugins --static\n  \
                       echo 'enable word-count maxLength=9' | plugward session plugins --static --yes")]
     Session(SessionArgs),

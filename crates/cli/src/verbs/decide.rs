@@ -42,7 +42,10 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
     };
     // A refusal by another gate stays. Accepting the bytes answers only the questions about them.
     let answered = |code: &str| {
-        matches!(code, "policy/namesake" | "policy/denied" | "scan/suspicious" | "surface/unresolved")
+        matches!(
+            code,
+            "audit/risk" | "policy/namesake" | "policy/denied" | "scan/suspicious" | "surface/unresolved"
+        )
     };
     let others: Vec<&str> = plugin
         .reasons

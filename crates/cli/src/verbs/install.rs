@@ -16,13 +16,12 @@ pub(crate) fn install(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Res
     let setup = CommandSetup::open(host, out)?;
     let fetch = command_host::fetcher()?;
     let loaded = setup.fetched(&*fetch, host, out)?;
-    let (store, now) = (command_host::store(host)?, host::now()?);
-    let install = |consent| {
-        setup.with_host(|of| store.install(of, &loaded.registry, &args.name, consent, &*fetch, now))
-    };
+    let (store, now, name) = (command_host::store(host)?, host::now()?, args.name.join(" "));
+    let install =
+        |consent| setup.with_host(|of| store.install(of, &loaded.registry, &name, consent, &*fetch, now));
     let installed = match install(InstallConsent::NotAsked) {
         Err(error) if host.interactive && matches!(error.kind(), RegistryErrorKind::Ask { .. }) => {
-            let explanation = explanation(&loaded.registry, &args.name);
+            let explanation = explanation(&loaded.registry, &name);
             if !prompt::confirm(&explanation, "Install it?", host, out)? {
                 return Err(failure(&error));
             }
@@ -64,8 +63,9 @@ pub(crate) fn update(args: &UpdateArgs, host: &Host, out: &mut Out) -> Result<u8
     let fetch = command_host::fetcher()?;
     let registry = setup.fetched(&*fetch, host, out)?.registry;
     let (store, now) = (command_host::store(host)?, host::now()?);
+    let named = (!args.name.is_empty()).then(|| args.name.join(" "));
     let updates = setup
-        .with_host(|of| store.outdated(of, &registry, args.name.as_deref()))
+        .with_host(|of| store.outdated(of, &registry, named.as_deref()))
         .map_err(|error| failure(&error))?;
     let mut worst = 0;
     for update in &updates {
@@ -91,7 +91,7 @@ pub(crate) fn update(args: &UpdateArgs, host: &Host, out: &mut Out) -> Result<u8
     if updates.is_empty() {
         out.result("Everything is up to date.\n")?;
     } else if available > 0 && !args.apply {
-        let name = args.name.as_deref().map(|name| format!("{} ", quoted(name))).unwrap_or_default();
+        let name = named.as_deref().map(|name| format!("{} ", quoted(name))).unwrap_or_default();
         let text = count(available, "update");
         out.result(&format!("{text}. To install: plugward update {name}--apply\n"))?;
     }
@@ -113,16 +113,10 @@ fn worse(one: u8, two: u8) -> u8 {
 
 pub(crate) fn remove(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let setup = CommandSetup::open(host, out)?;
-    let failed = |error: &RegistryError| match error.kind() {
-        // Its help is to install it.
-        RegistryErrorKind::NotInstalled { .. } => {
-            Failure::exiting(error.exit(), error.to_string()).code(error.code()).help("nothing to remove")
-        }
-        _ => failure(error),
-    };
-    let missing = || failed(&RegistryErrorKind::NotInstalled { name: args.name.clone() }.into());
-    let store = command_host::store_to_look(host)?.ok_or_else(missing)?;
-    let removed = setup.with_host(|of| store.remove(of, &args.name)).map_err(|error| failed(&error))?;
+    let name = args.name.join(" ");
+    let nothing = || RegistryErrorKind::NothingToRemove { name: name.clone(), installed: Vec::new() }.into();
+    let store = command_host::store_to_look(host)?.ok_or_else(|| failure(&nothing()))?;
+    let removed = setup.with_host(|of| store.remove(of, &name)).map_err(|error| failure(&error))?;
     out.result(&format!(
         "Removed {} ({}). Its settings are kept.\n",
         line(&removed.name),

@@ -397,7 +397,7 @@ pub(crate) enum PluginBytes {
     Discard,
 }
 
-/// Returns the failure for pins that cannot be read, with the command that starts over.
+/// Returns the failure for a store that cannot be read. For the pins, it has the command that starts over.
 pub(crate) fn store_failure(failure: &StoreFailure) -> Failure {
     let base = Failure::store(failure.message()).code(failure.code()).help(failure.help());
     let base = match failure.path() {
@@ -405,6 +405,5 @@ pub(crate) fn store_failure(failure: &StoreFailure) -> Failure {
         Some(path) if !failure.message().contains(path) => base.note("file", path),
         Some(_) | None => base,
     };
-    // A change that could not be written leaves the pins as they are.
-    if failure.code() == "pin/not-saved" { base } else { base.help(advice::START_OVER) }
+    if advice::is_about_pins(failure.code()) { base.help(advice::START_OVER) } else { base }
 }

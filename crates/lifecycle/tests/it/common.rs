@@ -31,6 +31,7 @@ pub(crate) fn found(name: &str, byte: u8) -> FoundPlugin {
         key: key(name),
         name: name.to_owned(),
         version: Some("1.0.0".to_owned()),
+        description: None,
         contents: contents(byte),
         modules: vec![name.to_owned()],
         companions: Vec::new(),

@@ -30,11 +30,7 @@ enum State {
     /// There is no directory yet.
     Empty,
     Open(Box<Approvals>),
-    Broken {
-        code: &'static str,
-        message: String,
-        help: String,
-    },
+    Broken(StoreFailure),
 }
 
 impl ApprovalStore {
@@ -48,15 +44,9 @@ impl ApprovalStore {
     /// the value, so that no approval counts and the cause is reported.
     #[must_use]
     pub fn open(dir: &Dir, owner: Owner) -> Self {
-        let broken = |error: &StoreError| State::Broken {
-            code: error.code(),
-            message: chain(error),
-            help: error.help(),
-        };
-        let no_file = |error: &StateError| State::Broken {
-            code: "approval/store",
-            message: chain(error),
-            help: error.help(),
+        let broken = |error: &StoreError| State::Broken(StoreFailure::of(error));
+        let no_file = |error: &StateError| {
+            State::Broken(StoreFailure::new("approval/store", &chain(error), &error.help()))
         };
         let opened = Approvals::file(dir, owner)
             .map_err(|error| no_file(&error))
@@ -88,7 +78,7 @@ impl ApprovalStore {
     pub fn approvals(&self) -> Option<&Approvals> {
         match &self.state {
             State::Open(approvals) => Some(approvals),
-            State::Empty | State::Broken { .. } => None,
+            State::Empty | State::Broken(_) => None,
         }
     }
 
@@ -101,12 +91,17 @@ impl ApprovalStore {
                 "there is no configuration directory yet",
                 "open the approvals with a directory",
             )),
-            State::Broken { code, message, help } => Err(StoreFailure::new(code, message, help)),
+            State::Broken(failure) => Err(failure.clone()),
         }
     }
 
-    pub(crate) const fn is_broken(&self) -> bool {
-        matches!(self.state, State::Broken { .. })
+    /// Returns the failure if the file cannot be used.
+    #[must_use]
+    pub const fn failure(&self) -> Option<&StoreFailure> {
+        match &self.state {
+            State::Broken(failure) => Some(failure),
+            State::Empty | State::Open(_) => None,
+        }
     }
 
     /// Returns the notices about the file itself.
@@ -117,7 +112,9 @@ impl ApprovalStore {
             State::Open(approvals) => {
                 approvals.notices().iter().map(|n| notice(n.code(), n.help())).collect()
             }
-            State::Broken { code, message, help } => vec![notice(code, format!("{message}\nnext: {help}"))],
+            State::Broken(failure) => {
+                vec![notice(failure.code(), format!("{}\nnext: {}", failure.message(), failure.help()))]
+            }
         }
     }
 }
@@ -140,9 +137,9 @@ pub(crate) fn gate(
     let approvals = match &store.state {
         State::Open(approvals) => Some(approvals),
         State::Empty => None,
-        State::Broken { code, message, help } => {
+        State::Broken(failure) => {
             if options.approval == ApprovalRule::Required {
-                outcome.add(*code, Weight::Store, message.clone(), help.clone());
+                outcome.add(failure.code(), Weight::Store, failure.message(), failure.help());
             }
             return (ApprovalReport { audit, ..ApprovalReport::state(ApprovalState::Unavailable) }, outcome);
         }

@@ -175,8 +175,9 @@ fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut H
     }
     let Settlement { mut granted, store_failed } =
         settle(&mut all, &mut stores.pins, options, host, &mut run);
-    gathered.store_failed |=
-        store_failed == StoreFailed::Yes || stores.approvals.is_broken() || stores.revocations.has_failed();
+    gathered.store_failed |= store_failed == StoreFailed::Yes
+        || stores.approvals.failure().is_some()
+        || stores.revocations.has_failed();
     gathered.stored = stores.pins.stored();
     let report = finish(&mut all, roots, options, gathered, &mut run);
     if run.failure().is_some() {

@@ -277,10 +277,19 @@ pub fn record_stored(pins: &PinStore, record: &Record) -> Result<(), DecisionErr
     }
 }
 
-/// Returns the digest of what the rules found in a tree, which an approval names.
+/// Returns the digest of what the rules found in some contents, which an approval names. Files outside the plugin that it
+/// imports are part of the contents.
 #[must_use]
-pub fn static_audit(plugin: &PluginReport, tree: &TreeDigest, rules: &Digest) -> Digest {
-    let mut text = format!("plugward static audit 1\n{tree}\n{rules}\n");
+pub fn static_audit(plugin: &PluginReport, bytes: &AuditedBytes, rules: &Digest) -> Digest {
+    let AuditedBytes { tree, shared, entry } = bytes;
+    let mut text = format!("plugward static audit 2\n{tree}\n{rules}\n");
+    // Each line has a fixed form up to the name, so no name reads as another line.
+    for (name, digest) in shared {
+        text.push_str(&format!("shared {digest} {name:?}\n"));
+    }
+    if let Some(entry) = entry {
+        text.push_str(&format!("entry {entry}\n"));
+    }
     for finding in &plugin.findings {
         text.push_str(&format!("{} {} {}:{}\n", finding.severity, finding.rule, finding.line, finding.path));
     }
@@ -359,7 +368,7 @@ pub fn approve(
     let (audit, kind, mut verdict) = match reviewed {
         ReviewedAudit::Deep(audit) => (audit.digest(), AuditKind::Deep, audit.verdict),
         ReviewedAudit::Static(_) => {
-            (static_audit(plugin, &facts.tree, &rules), AuditKind::Static, AuditVerdict::Approve)
+            (static_audit(plugin, &bytes, &rules), AuditKind::Static, AuditVerdict::Approve)
         }
     };
     let mut risk = Risk::of_findings(plugin.open_findings());

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use plugward_policy::CommandRules;
 use plugward_registry::{
-    CommandHost, CommandStore, Fetch, FetchFault, InstallConsent, Registry, SearchPath, SourceUrl,
+    CommandHost, CommandNames, CommandStore, Fetch, FetchFault, InstallConsent, Registry, SearchPath,
+    SourceUrl,
 };
 
 use crate::support::{REGISTRY, TARGET, UNSET, digest, entry, now, open, us};
@@ -57,7 +58,7 @@ fn say(line: &str) {
 /// Runs one operation on the plugin directory, and returns its code.
 pub(crate) fn operate(task: &str, place: &Path, fetch: &dyn Fetch) -> Result<(), &'static str> {
     let rules = |_: &str| -> CommandRules { UNSET };
-    let revoked = |_: &str, _: &plugward_types::Digest| None;
+    let revoked = |_: &CommandNames<'_>, _: &plugward_types::Digest| None;
     let (targets, path) = ([TARGET.to_owned()], SearchPath::empty());
     let url = SourceUrl::parse(REGISTRY).unwrap();
     let host = CommandHost {

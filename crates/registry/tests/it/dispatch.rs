@@ -171,6 +171,8 @@ fn checksums_and_revocations_apply_to_each_file() {
     assert_eq!((found().checksum, found().exit(), found().notes.len()), (PinnedChecksum::Same, 0, 0));
     with(pin(b"y"));
     assert_eq!((found().checksum, brief(&found()).2), (PinnedChecksum::Differs, Some("policy/checksum")));
+    let help = found().reason.unwrap().help();
+    assert!(help.ends_with(&format!("plugward pin hi --update {}", digest(b"x"))), "{help}");
     let text = found().reason.unwrap().to_string();
     for part in [digest(b"x").hex(), digest(b"y").hex(), "plugins.command.hi.checksum".to_owned()] {
         assert!(text.contains(&part), "{text}");
@@ -192,6 +194,11 @@ fn checksums_and_revocations_apply_to_each_file() {
     home.on_path("plugward-hi", b"z");
     with(None);
     assert_eq!(brief(&found()).1, 0);
+    // A revocation can have any name of the plugin.
+    for (name, exit) in [("hi", 5), ("plugward-hi", 5), ("hi-there", 0)] {
+        home.revoked_names.replace(vec![name]);
+        assert_eq!(brief(&found()).1, exit, "{name}");
+    }
 }
 
 #[test]
@@ -272,6 +279,16 @@ fn only_commands_with_an_executable_are_dispatched() {
         assert_eq!(code(&home, &[name]), Some("registry/kind"), "{name}");
         assert_eq!(home.install(name, &Memory::of(b"x")).unwrap_err().code(), "registry/kind");
     }
+    // A group is no command, but the registry lists what is in it.
+    home.list(&[
+        ("group", b"x", r#", "kind": "command_group""#),
+        ("group web", b"y", ""),
+        ("groups", b"z", ""),
+    ]);
+    let error = home.find(&["group"]).unwrap().reason.unwrap();
+    assert_eq!(error.help(), "name one of its commands: group web");
+    assert_eq!(home.install("group", &Memory::of(b"x")).unwrap_err().help(), error.help());
+    home.list(&[("later", b"x", r#", "kind": "robot""#)]);
     assert_eq!(code(&home, &["later", "x"]), Some("registry/kind"), "the words after it are arguments");
     assert_eq!(code(&home, &["late"]), Some("registry/unknown"));
     let text = r#"{"other": {"id": "other", "description": "d"}}"#;
@@ -285,6 +302,11 @@ fn only_commands_with_an_executable_are_dispatched() {
 #[test]
 fn an_unknown_name_suggests_the_nearest() {
     let mut home = Home::new();
+    // Without a registry, there is none to list.
+    let url = home.url.take();
+    let help = home.find(&["xyz"]).unwrap().reason.unwrap().help();
+    assert!(help.contains("plugins.registry") && !help.contains("plugward registry list"), "{help}");
+    home.url = url;
     home.list(&[("serve", b"x", "")]);
     let found = home.find(&["sevre"]).unwrap();
     assert_eq!(brief(&found), (RunDecision::Refuse, 2, Some("registry/unknown")));

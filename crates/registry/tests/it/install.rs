@@ -53,7 +53,14 @@ fn what_is_refused_before_the_download() {
     // A file that someone else put there is not replaced.
     let home = official();
     put(&home.file("hi"), b"mine", 0o755);
-    assert_eq!(home.install("hi", &fetch).unwrap_err().code(), "registry/already-installed");
+    let error = home.install("hi", &fetch).unwrap_err();
+    assert_eq!(error.code(), "registry/already-installed");
+    // An update would not replace it, either, so both name the command that makes way.
+    let registry = home.registry.clone().unwrap();
+    let update = home.with(|host| home.store().outdated(host, &registry, Some("hi"))).unwrap_err();
+    for error in [error, update] {
+        assert!(error.help().ends_with("plugward remove hi"), "{}: {}", error, error.help());
+    }
     assert_eq!(std::fs::read(home.file("hi")).unwrap(), b"mine");
 }
 
@@ -158,6 +165,13 @@ fn an_update_replaces_the_file() {
     put(&home.file("hi"), b"x", 0o775);
     assert!(outdated(&home, None).unwrap()[0].is_err());
     put(&home.file("hi"), b"x", 0o755);
+    // So is one that the registry lists no more.
+    let listed = home.registry.take();
+    home.list(&[("b", b"b", "official")]);
+    let delisted = outdated(&home, None).unwrap().remove(0).unwrap_err();
+    assert_eq!((delisted.code(), delisted.exit()), ("registry/delisted", 3));
+    assert!(delisted.to_string().starts_with("hi is installed"), "{delisted}");
+    home.registry = listed;
     // A wrong download keeps the old version working.
     for wrong in [Memory::of(b"x"), Memory { announced: Some(9), ..Memory::of(b"newer") }] {
         home.update("hi", &wrong).unwrap_err();
@@ -203,9 +217,11 @@ fn another_registry_does_not_update() {
 #[test]
 fn removing() {
     let home = official();
-    assert_eq!(home.remove("hi").unwrap_err().code(), "registry/not-installed");
+    let error = home.remove("hi").unwrap_err();
+    assert_eq!((error.code(), &*error.help()), ("registry/not-installed", "no command plugin is installed"));
     assert_eq!(home.remove("../bin/x").unwrap_err().code(), "registry/not-installed");
     home.install("hi", &Memory::of(b"x")).unwrap();
+    assert_eq!(home.remove("ih").unwrap_err().help(), "name an installed plugin: hi");
     put(&home.file("hi"), b"changed", 0o755);
     home.remove("hi").unwrap();
     assert!(home.names().is_empty() && home.store().receipts().unwrap().is_empty());

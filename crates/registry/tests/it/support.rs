@@ -11,8 +11,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_policy::{Checksum, ChecksumAlgorithm, CommandRules, RunRule};
 use plugward_registry::{
-    CommandHost, CommandStore, Fetch, FetchFault, FoundCommand, InstallConsent, InstalledCommand, Registry,
-    RegistryError, SearchPath, SourceUrl,
+    CommandHost, CommandNames, CommandStore, Fetch, FetchFault, FoundCommand, InstallConsent,
+    InstalledCommand, Registry, RegistryError, SearchPath, SourceUrl,
 };
 use plugward_state_file::Owner;
 use plugward_types::{Digest, Timestamp, hex};
@@ -82,6 +82,7 @@ pub(crate) struct Home {
     pub(crate) rules: RefCell<BTreeMap<String, CommandRules>>,
     pub(crate) auto_install: Cell<bool>,
     pub(crate) revoked: RefCell<BTreeSet<Digest>>,
+    pub(crate) revoked_names: RefCell<Vec<&'static str>>,
     pub(crate) asked_rules: RefCell<Vec<String>>,
     pub(crate) path: SearchPath,
     pub(crate) url: Option<SourceUrl>,
@@ -103,6 +104,7 @@ impl Home {
             rules: RefCell::default(),
             auto_install: Cell::new(true),
             revoked: RefCell::default(),
+            revoked_names: RefCell::default(),
             asked_rules: RefCell::default(),
             url: Some(SourceUrl::parse(REGISTRY).unwrap()),
             registry: None,
@@ -152,8 +154,10 @@ impl Home {
             let found = self.rules.borrow().get(id).cloned().unwrap_or(UNSET);
             CommandRules { auto_install: self.auto_install.get(), ..found }
         };
-        let revoked = |_: &str, digest: &Digest| {
-            self.revoked.borrow().contains(digest).then(|| "steals tokens".to_owned())
+        let revoked = |names: &CommandNames<'_>, digest: &Digest| {
+            let revoked = self.revoked_names.borrow();
+            let is_named = revoked.iter().any(|own| [names.name, names.id, names.file].contains(own));
+            (is_named || self.revoked.borrow().contains(digest)).then(|| "steals tokens".to_owned())
         };
         let targets = [TARGET.to_owned()];
         use_it(&CommandHost {

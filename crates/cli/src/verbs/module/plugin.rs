@@ -9,8 +9,10 @@ use plugward_loader::host_modules::{
 };
 use plugward_loader::launch::{EnforceRule, RunningProgram};
 use plugward_loader::manifest::Coverage;
+use plugward_loader::pinstore::Risk;
 use plugward_loader::{
-    LaunchSubject, LoadedPlugin, ModuleEntry, Record, SealedCopy, Stores, ledger_name, module_entry, sha256,
+    ApprovalState, ClearanceError, Confirmation, LaunchSubject, LoadedPlugin, ModuleEntry, Record,
+    SealedCopy, Stores, clear, contents_of, ledger_name, module_entry, sha256,
 };
 
 use super::home::PrivateHome;
@@ -21,9 +23,10 @@ use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
+use crate::prompt;
 use crate::settings::Settings;
 use crate::starts::{self, RecordedStart};
-use crate::verbs::mcp;
+use crate::verbs::{mcp, shared};
 
 /// The most KiB of memory of a process of a plugin.
 const MEMORY: u32 = 1 << 20;
@@ -82,6 +85,7 @@ impl CheckedPlugin {
         out: &Out,
     ) -> Result<Self, Failure> {
         let loaded = mcp::server::checked(plugin.id, &[], settings, stores, host, out)?;
+        confirm(&loaded, plugin.id, settings, host, out)?;
         let entry = module_entry(&loaded).map_err(|error| {
             starts::failed(2, &error).code(error.code()).help("write `SCHEMA` as a literal")
         })?;
@@ -148,6 +152,35 @@ impl CheckedPlugin {
             Err(fault) => started.end(record, out).and(Err(session_failure(&fault))),
         }
     }
+}
+
+/// Checks the risk of a plugin, and that its user confirms what runs: by an approval, or by an answer. For risk LOW,
+/// naming the plugin in the command is enough.
+fn confirm(
+    loaded: &LoadedPlugin,
+    id: &str,
+    settings: &Settings,
+    host: &Host,
+    out: &Out,
+) -> Result<(), Failure> {
+    let report = loaded.report();
+    let (risk, max) = (Risk::of_findings(report.open_findings()), settings.max_risk);
+    let is_open = report.approval.state != ApprovalState::Given && risk <= max;
+    let text = format!("The scan of {} found risk {}.", line(id), risk.as_str());
+    let is_confirmed = risk == Risk::Low
+        || (is_open && host.interactive && prompt::confirm(&text, "Enable it for this command?", host, out)?);
+    let confirmation = contents_of(report).filter(|_| is_confirmed);
+    let confirmation = confirmation.map_or(Confirmation::NotGiven, Confirmation::Given);
+    let Err(error) = clear(loaded, max, confirmation) else { return Ok(()) };
+    let shown = shared::quoted(id);
+    let (exit, help) = match error {
+        ClearanceError::Risk { .. } => (
+            5,
+            format!("see the findings: plugward explain {shown}\nor raise plugins.max_risk in your settings"),
+        ),
+        _ => (3, format!("read its findings and approve it: plugward approve {shown} --static")),
+    };
+    Err(Failure::exiting(exit, format!("{} is not enabled: {error}", line(id))).code(error.code()).help(help))
 }
 
 impl StartedPlugin {

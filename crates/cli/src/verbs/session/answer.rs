@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use plugward_loader::Finding;
+use plugward_loader::codes::reasons;
+use plugward_loader::deep_audit::AuditFinding;
 use plugward_loader::lifecycle::{ConfigError, ConfigValue, ConfigValues, DirtyFlags};
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::failure::Failure;
 
 /// The answer to one command. Fields that do not apply are absent.
 #[derive(Debug, Default, Serialize)]
@@ -26,6 +31,8 @@ pub(super) struct CommandAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     did_you_mean: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dirty: Option<DirtyAnswer>,
@@ -38,6 +45,8 @@ pub(super) struct CommandAnswer {
     pub(super) advanced: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) audit: Option<AuditAnswer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) info: Option<InfoAnswer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) plugins: Option<Vec<PluginAnswer>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +77,23 @@ pub(super) struct PluginAnswer {
     pub(super) state: &'static str,
     pub(super) risk: &'static str,
     pub(super) approved: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) flags: Vec<&'static str>,
+    /// Why the plugin was disabled without a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+}
+
+/// What the author of a plugin says about it.
+#[derive(Debug, Serialize)]
+pub(super) struct InfoAnswer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<String>,
+    pub(super) modules: Vec<String>,
 }
 
 /// The audit that `enable` and `approve` name.
@@ -76,8 +102,48 @@ pub(super) struct AuditAnswer {
     pub(super) kind: &'static str,
     pub(super) risk: &'static str,
     pub(super) verdict: &'static str,
-    pub(super) findings: usize,
+    pub(super) findings: Vec<FindingAnswer>,
     pub(super) digest: String,
+}
+
+/// A finding of the scan or of a model, which a user reads before a confirmation.
+#[derive(Debug, Serialize)]
+pub(super) struct FindingAnswer {
+    severity: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    message: String,
+    /// The reason of the suppression, if the finding does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppressed: Option<String>,
+}
+
+impl FindingAnswer {
+    pub(super) fn of_scan(finding: &Finding, suppressed: Option<&str>) -> Self {
+        Self {
+            severity: finding.severity.as_str(),
+            rule: Some(finding.rule.to_string()),
+            path: Some(finding.path.clone()),
+            line: Some(finding.line),
+            message: finding.message.clone(),
+            suppressed: suppressed.map(str::to_owned),
+        }
+    }
+
+    pub(super) fn of_audit(finding: &AuditFinding) -> Self {
+        Self {
+            severity: finding.severity.as_str(),
+            rule: finding.rule.clone(),
+            path: finding.path.clone(),
+            line: finding.line,
+            message: finding.message.clone(),
+            suppressed: None,
+        }
+    }
 }
 
 /// The outcome of one layer of `enable`.
@@ -138,10 +204,20 @@ impl CommandAnswer {
     }
 
     pub(super) fn fail(&mut self, fault: Fault) {
-        self.ok = false;
-        self.code = Some(fault.code);
-        self.message = Some(fault.message);
         self.did_you_mean = fault.did_you_mean;
+        self.stop_with(Some(&fault.code), fault.message);
+    }
+
+    /// Sets the failure that ends the session.
+    pub(super) fn abort(&mut self, failure: &Failure) {
+        self.stop_with(failure.stable_code(), failure.to_string());
+    }
+
+    fn stop_with(&mut self, code: Option<&str>, message: String) {
+        self.ok = false;
+        self.help = code.and_then(help);
+        self.code = code.map(str::to_owned);
+        self.message = Some(message);
     }
 
     pub(super) fn set_dirty(&mut self, flags: DirtyFlags) {
@@ -157,6 +233,12 @@ impl CommandAnswer {
         });
         self.config = Some(shown.collect());
     }
+}
+
+/// Returns the help of a code, unless it has none.
+fn help(code: &str) -> Option<String> {
+    let (_, help) = reasons().into_iter().find(|(own, _)| *own == code)?;
+    Some(help.to_owned()).filter(|help| !help.is_empty())
 }
 
 fn json(value: &ConfigValue) -> Value {

@@ -15,6 +15,7 @@ use plugward_loader::{
 
 use super::answer::Fault;
 use super::audits::{KeptAudit, bytes_of};
+use super::stops::Stop;
 use crate::args::SessionArgs;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -24,6 +25,9 @@ use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::audit::Auditor;
 use crate::verbs::shared;
+
+/// The code for danger findings.
+pub(super) const DANGER: &str = "scan/danger";
 
 /// The plugins, their states, and the latest check of each.
 pub(super) struct Catalog<'a> {
@@ -40,12 +44,14 @@ pub(super) struct Catalog<'a> {
     pub(super) plugins: Plugins,
     entries: BTreeMap<PluginKey, CatalogEntry>,
     pub(super) unlisted: Vec<UnlistedPlugin>,
+    /// The plugins that were disabled without a command to do so.
+    pub(super) stops: BTreeMap<PluginKey, Stop>,
 }
 
 /// A plugin without a usable manifest or without a digest, which no command can use.
 pub(super) struct UnlistedPlugin {
     pub(super) name: String,
-    key: PluginKey,
+    pub(super) key: PluginKey,
     /// The first reason of its check.
     pub(super) fault: Fault,
 }
@@ -94,6 +100,7 @@ impl<'a> Catalog<'a> {
             plugins: Plugins::new(),
             entries: BTreeMap::new(),
             unlisted: Vec::new(),
+            stops: BTreeMap::new(),
         })
     }
 
@@ -106,6 +113,9 @@ impl<'a> Catalog<'a> {
         }
         let rules = looked.report.tool.rules.clone();
         let approvals = stores::approvals(self.host)?;
+        if let Some(failure) = approvals.failure() {
+            return Err(shared::store_failure(failure));
+        }
         let records = approvals.audits().filter(|_| !self.args.after_scan);
         let mut before = core::mem::take(&mut self.entries);
         self.unlisted.clear();
@@ -129,7 +139,7 @@ impl<'a> Catalog<'a> {
                 self.unlisted.push(unlisted);
                 continue;
             };
-            let digest = rules.parse().map(|rules| static_audit(&report, &found.contents.tree, &rules));
+            let digest = rules.parse().map(|rules| static_audit(&report, &bytes, &rules));
             let digest = digest.map_err(|error| Failure::internal(error.to_string()))?;
             let kept = records.map(|records| KeptAudit::of(records, &bytes)).transpose()?.unwrap_or_default();
             let digest = kept.audit.as_ref().map_or(digest, Audit::digest);
@@ -137,6 +147,7 @@ impl<'a> Catalog<'a> {
             let entry = CatalogEntry { report, found, fault, audit, digest, kept, bytes };
             self.entries.insert(entry.report.key.clone(), entry);
         }
+        self.stop_changed();
         self.plugins.rediscover(self.entries.values().map(|entry| entry.found.clone()));
         for (key, entry) in &self.entries {
             // An approval of other contents than those of an enabled plugin does not count for it.
@@ -210,6 +221,9 @@ impl<'a> Catalog<'a> {
             let unlisted = self.unlisted.iter().find(|one| one.name == id || is_at(&one.key));
             if let Some(unlisted) = unlisted {
                 return unlisted.fault.clone();
+            }
+            if let Some(stop) = self.stops.values().find(|stop| stop.id == id) {
+                return stop.fault.clone();
             }
             let ids: Vec<String> = keys().map(|key| self.id(key)).collect();
             Fault::unknown("session/plugin", "plugin", id, ids.iter().map(String::as_str))

@@ -7,7 +7,7 @@ use plugward_loader::pinstore::{AuditVerdict, Risk};
 use plugward_loader::{Confirmation, Gate, PluginKey, PluginReport, clear};
 
 use super::answer::{CommandAnswer, Fault, Layer, LayerOutcome};
-use super::catalog::{Catalog, CatalogEntry};
+use super::catalog::{Catalog, CatalogEntry, DANGER};
 use crate::failure::Failure;
 use crate::out::Out;
 use crate::text::count;
@@ -25,8 +25,6 @@ const NAMES: [&str; 11] = [
     "danger",
     "modules",
 ];
-/// The code for danger findings, which have a layer of their own.
-const DANGER: &str = "scan/danger";
 
 /// The layers of one plugin so far.
 #[derive(Default)]
@@ -124,7 +122,10 @@ impl Catalog<'_> {
                 None => plugin.audited(audit),
             });
         }
-        self.plugins.enable(steps).map_err(|error| Fault::new(error.code(), error.kind().to_string()))
+        let keys: Vec<PluginKey> = steps.iter().map(|step| step.key.clone()).collect();
+        self.plugins.enable(steps).map_err(|error| Fault::new(error.code(), error.kind().to_string()))?;
+        self.stops.retain(|key, _| !keys.contains(key));
+        Ok(())
     }
 
     fn pass_layers(
@@ -211,7 +212,7 @@ impl Catalog<'_> {
                 return Err(layers.stop(Fault::new("lifecycle/not-confirmed", message)));
             }
         }
-        Ok(Confirmation::Given(entry.audit.contents.tree))
+        Ok(Confirmation::Given(entry.audit.contents.clone()))
     }
 
     /// Layer 7. Without a person to ask, defaults answer the questions.
@@ -230,6 +231,8 @@ impl Catalog<'_> {
         };
         let schema = &plugin.found().schema;
         let complete = |given: GivenValues| {
+            // A plugin that was enabled before keeps its configuration, as when an enabled one is configured again.
+            let given = plugin.values().map_or(given.clone(), |values| given.over(values));
             let line = questions(schema, &given).defaults_line();
             given.complete(schema, |key, value| self.mask(key, value)).map(|values| (values, line))
         };

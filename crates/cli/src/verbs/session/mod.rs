@@ -4,31 +4,47 @@ mod answer;
 mod audits;
 mod catalog;
 mod layers;
+mod stops;
 
 use std::io::{self, BufRead as _, Read as _};
 
 use plugward_loader::PluginKey;
-use plugward_loader::lifecycle::{AnyPlugin, ModuleDecision, PluginState, admit_modules, inline};
+use plugward_loader::lifecycle::{
+    AnyPlugin, FoundPlugin, ModuleDecision, PluginState, admit_modules, inline,
+};
 
 use crate::args::SessionArgs;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::Out;
-use answer::{AuditAnswer, CommandAnswer, Fault, PluginAnswer};
+use answer::{AuditAnswer, CommandAnswer, Fault, FindingAnswer, InfoAnswer, PluginAnswer};
 use catalog::Catalog;
 
 /// The most bytes of a line.
 const LINE: u64 = 64 << 10;
-const COMMANDS: &[&str] =
-    &["list", "info", "audit", "approve", "unapprove", "enable", "disable", "messages", "dirty", "register"];
+const COMMANDS: &[&str] = &[
+    "list",
+    "info",
+    "audit",
+    "approve",
+    "unapprove",
+    "enable",
+    "disable",
+    "failed",
+    "messages",
+    "dirty",
+    "register",
+];
 
 pub(crate) fn run(args: &SessionArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut catalog = Catalog::open(args, host)?;
     // A store that cannot be read ends the session before its first command.
-    catalog.refresh(out)?;
-    let mut input = io::stdin().lock();
     let mut number = 0_u64;
+    if let Err(failure) = catalog.refresh(out) {
+        return end(number, "", failure, out);
+    }
+    let mut input = io::stdin().lock();
     loop {
         let mut bytes = Vec::new();
         if input.by_ref().take(LINE.saturating_add(1)).read_until(b'\n', &mut bytes)? == 0 {
@@ -42,16 +58,32 @@ pub(crate) fn run(args: &SessionArgs, host: &Host, out: &mut Out) -> Result<u8, 
         let text = core::str::from_utf8(&bytes).ok().filter(|_| !is_long).map(str::trim);
         let answer = match text {
             Some("") => continue,
-            Some(text) => answer(&mut catalog, number, text, out)?,
+            Some(text) => match answer(&mut catalog, number, text, out) {
+                Ok(answer) => answer,
+                Err(failure) => return end(number, text, failure, out),
+            },
             None => {
                 let mut answer = CommandAnswer::new(number, "");
                 answer.fail(Fault::new("session/line", "expected UTF-8 text of at most 64 KiB"));
                 answer
             }
         };
-        let line = serde_json::to_string(&answer).map_err(|error| Failure::internal(error.to_string()))?;
-        out.result(&format!("{}\n", json::visible(&line)))?;
+        print(&answer, out)?;
     }
+}
+
+fn print(answer: &CommandAnswer, out: &mut Out) -> Result<(), Failure> {
+    let line = serde_json::to_string(answer)?;
+    Ok(out.result(&format!("{}\n", json::visible(&line)))?)
+}
+
+/// Ends the session with a failure, which is an answer, too: a host reads no other output.
+fn end(line: u64, text: &str, failure: Failure, out: &mut Out) -> Result<u8, Failure> {
+    let command = text.split_ascii_whitespace().next().unwrap_or_default();
+    let mut answer = CommandAnswer::new(line, command);
+    answer.abort(&failure);
+    print(&answer, out)?;
+    Err(failure)
 }
 
 /// Skips the rest of a line that is too long, without keeping it.
@@ -83,16 +115,18 @@ fn answer(catalog: &mut Catalog<'_>, line: u64, text: &str, out: &Out) -> Result
             answer.plugins = Some(rows(catalog));
             let unlisted = catalog.unlisted.iter().map(|one| format!("{} ({})", one.name, one.fault.code));
             let unlisted: Vec<String> = unlisted.collect();
-            answer.message =
-                (!unlisted.is_empty()).then(|| format!("cannot be read: {}", unlisted.join(", ")));
+            let unlisted = (!unlisted.is_empty()).then(|| format!("cannot be read: {}", unlisted.join(", ")));
+            note(&mut answer, unlisted.into_iter().chain(catalog.stop_notes()));
             Ok(())
         }
         ("messages", []) => {
             answer.text = Some(catalog.plugins.additions().to_string());
+            note(&mut answer, catalog.stop_notes());
             Ok(())
         }
         ("dirty", []) => {
             answer.set_dirty(catalog.plugins.dirty());
+            note(&mut answer, catalog.stop_notes());
             catalog.plugins.take_sandbox_dirty();
             catalog.plugins.take_session_dirty();
             Ok(())
@@ -116,6 +150,12 @@ fn answer(catalog: &mut Catalog<'_>, line: u64, text: &str, out: &Out) -> Result
     Ok(answer)
 }
 
+/// Adds remarks to an answer.
+fn note(answer: &mut CommandAnswer, notes: impl Iterator<Item = String>) {
+    let notes: Vec<String> = notes.collect();
+    answer.message = (!notes.is_empty()).then(|| notes.join("; "));
+}
+
 /// Runs a command about one plugin.
 fn of_plugin(
     catalog: &mut Catalog<'_>,
@@ -131,6 +171,7 @@ fn of_plugin(
         "enable" if is_enabled => reconfigure(catalog, key, args),
         "enable" => catalog.enable(key, args, answer, out)?,
         "register" => register(catalog, key, args, answer),
+        "failed" => catalog.fail(key, args),
         "approve" => match args {
             [digest] => catalog.approve(key, digest, out)?,
             _ => {
@@ -140,6 +181,8 @@ fn of_plugin(
         _ if !args.is_empty() => {
             Err(Fault::new("session/command", "expected the id of a plugin and nothing else"))
         }
+        // It is disabled already, and its user knows why.
+        "disable" if catalog.stops.remove(key).is_some() => Ok(()),
         "disable" => catalog
             .plugins
             .change(key, AnyPlugin::disable)
@@ -157,6 +200,7 @@ fn of_plugin(
 }
 
 fn rows(catalog: &Catalog<'_>) -> Vec<PluginAnswer> {
+    let stop = |plugin: &AnyPlugin| catalog.stops.get(plugin.key());
     let row = |plugin: &AnyPlugin| PluginAnswer {
         id: catalog.id(plugin.key()),
         version: plugin.found().version.clone(),
@@ -167,6 +211,9 @@ fn rows(catalog: &Catalog<'_>) -> Vec<PluginAnswer> {
             .or_else(|| catalog.entry(plugin.key()).ok().map(|entry| entry.audit.risk))
             .map_or("", plugward_loader::pinstore::Risk::as_str),
         approved: plugin.is_approved(),
+        flags: stop(plugin).map(|stop| stop.flag).into_iter().collect(),
+        code: stop(plugin).map(|stop| stop.fault.code.clone()),
+        message: stop(plugin).map(|stop| stop.fault.message.clone()),
     };
     catalog.plugins.iter().map(row).collect()
 }
@@ -177,8 +224,11 @@ fn describe(catalog: &Catalog<'_>, key: &PluginKey, answer: &mut CommandAnswer) 
     answer.plugin = Some(catalog.id(key));
     answer.state = Some(plugin.state().as_str());
     answer.approved = Some(plugin.is_approved());
+    if let Some(stop) = catalog.stops.get(key) {
+        answer.flags.push(stop.flag);
+        answer.message.get_or_insert_with(|| format!("{} ({})", stop.fault.message, stop.fault.code));
+    }
     if let AnyPlugin::Enabled(plugin) = plugin {
-        answer.flags = plugin.drift().map(plugward_loader::lifecycle::Drift::as_str).into_iter().collect();
         answer.set_config(plugin.values());
         let is_default = |origin| origin == plugward_loader::lifecycle::ValueSource::Default;
         let silent = plugin.found().schema.fields().iter().filter(|field| !field.is_prompted);
@@ -207,7 +257,8 @@ fn register(
     answer: &mut CommandAnswer,
 ) -> Result<(), Fault> {
     let Some(AnyPlugin::Enabled(plugin)) = catalog.plugins.get(key) else {
-        return Err(Fault::new("lifecycle/order", "only the modules of an enabled plugin are registered"));
+        let order = || Fault::new("lifecycle/order", "only the modules of an enabled plugin are registered");
+        return Err(catalog.stops.get(key).map_or_else(order, |stop| stop.fault.clone()));
     };
     let (mut admitted, mut rejected) = (Vec::new(), Vec::new());
     for decision in admit_modules(&plugin.found().modules, returned) {
@@ -227,22 +278,30 @@ fn register(
 
 fn audit(catalog: &Catalog<'_>, key: &PluginKey, answer: &mut CommandAnswer) -> Result<(), Fault> {
     let entry = catalog.entry(key)?;
+    let of_scan = |finding| FindingAnswer::of_scan(finding, entry.report.suppression(finding));
+    let findings = match &entry.kept.audit {
+        // The record of an audit has the findings of the scan, too.
+        Some(audit) => audit.findings.iter().map(FindingAnswer::of_audit).collect(),
+        None => entry.report.findings.iter().map(of_scan).collect(),
+    };
     answer.audit = Some(AuditAnswer {
         kind: entry.audit.kind.as_str(),
         risk: entry.audit.risk.as_str(),
         verdict: entry.audit.verdict.as_str(),
-        findings: entry.report.findings.len(),
+        findings,
         digest: entry.digest.to_string(),
     });
     Ok(())
 }
 
-/// Adds the settings of a plugin, one per line, and its hints. The author of the plugin wrote both.
+/// Adds what the author of a plugin wrote about it: its settings are one per line, followed by its hints.
 fn info(catalog: &Catalog<'_>, key: &PluginKey, answer: &mut CommandAnswer) -> Result<(), Fault> {
     if let Some(fault) = catalog.entry(key).ok().and_then(|entry| entry.fault.as_ref()) {
         return Err(Fault::new(fault.code(), fault.to_string()));
     }
     let Some(plugin) = catalog.plugins.get(key) else { return Ok(()) };
+    let FoundPlugin { version, description, modules, .. } = plugin.found().clone();
+    answer.info = Some(InfoAnswer { version, description, modules });
     let mut lines = Vec::new();
     for field in plugin.found().schema.fields() {
         let default =
@@ -252,6 +311,6 @@ fn info(catalog: &Catalog<'_>, key: &PluginKey, answer: &mut CommandAnswer) -> R
     let texts = &plugin.found().texts;
     lines.extend(texts.hints.as_ref().map(|hints| hints.overview.clone()));
     lines.extend(texts.exported.clone());
-    answer.text = Some(lines.join("\n"));
+    answer.text = (!lines.is_empty()).then(|| lines.join("\n"));
     Ok(())
 }
