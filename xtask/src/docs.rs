@@ -23,12 +23,30 @@ const MISSES_HEAD: &str = "\n## Known false negatives\n\nEach row is a test: the
                            \"Found instead\" lists the other rules that report it, in the profile `general`. The scanner also does not see values that are known only at run time, \
                            encrypted content, flows through functions, classes and files except of constants, and languages that it has no reader for.\n\n\
                            | rule | class | not reported | found instead |\n|---|---|---|---|\n";
+/// What no pattern decides about a text that a model reads.
+const UNDECIDED: &str = "
+## Instructions that rules do not decide
+
+The rules about instructions look for words of a sender, of private data and of a receiver that are near each other in one section of an
+English text. `plugward audit` has a language model read the plugin. These kinds of attacks need it:
+
+- Instructions in other languages, and paraphrases that use none of the words of `crates/scanner/rules/parts.toml`.
+- Instructions whose parts are in several sections or files and are harmless one by one.
+- Bad advice: weak cryptography, missing checks, a chosen package, address or account that the text presents as good practice.
+- Tasks that give text of strangers, such as issues, mail or web pages, power over private data or tools.
+- Data in a field that the purpose of the plugin explains, such as a support ticket that asks for a log.
+- Receivers that look right: whether a host belongs to the vendor that the plugin names.
+- Notes for a memory or a settings file that are harmless until a later session follows them.
+- Conditions, such as a date, a user name or the tenth use, under which an honest instruction changes its effect.
+- Answers of a server or a page at run time, and pictures, sounds and documents that a model reads.
+";
 
 /// Writes the generated documents, or compares them with the files.
 pub(crate) fn run(mode: Mode) -> Result<Outcome> {
     let codes = codes()?;
     let mut fresh = render(&codes)?;
     fresh.push_str(&taxonomies(&text(TAXONOMIES)?, &codes)?);
+    fresh.push_str(UNDECIDED);
     fresh.push_str(&misses(&text(MISSES)?)?);
     fresh.push_str(&fence()?);
     let files = [(FILE, fresh), (attacks::FILE, attacks::render()?), (hosts::FILE, hosts::render()?)];

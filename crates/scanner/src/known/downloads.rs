@@ -57,6 +57,13 @@ pub(crate) fn is_expected(rule: &str, hit: Hit, role: FileRole, bytes: &[u8]) ->
         "load/remote" => shown || holds(matched(hit, bytes), MODULES),
         // Installation steps in a document, which a person follows one by one.
         "exec/drop-run" => shown,
+        // The shim with which LibreOffice starts in a sandbox without Unix sockets; the script compiles its own source.
+        "env/hijack" if role < FileRole::Executed => {
+            let has = |text: &str| memchr::memmem::find(bytes, text.as_bytes()).is_some();
+            has("lo_socket_shim") && has("soffice") && has("-shared") && !has("://")
+        }
+        // A step that the user starts, and not a hook.
+        "config/merges-server" | "exec/fetched-files" | "exec/fetched-archive" => role < FileRole::Executed,
         "sh/pipe-to-shell" if role < FileRole::Executed => {
             let line = line(hit, bytes);
             // Without a URL nothing is downloaded: the text only mentions such commands.

@@ -10,13 +10,14 @@ use crate::rules::KeyCheck;
 pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> bool {
     match check {
         KeyCheck::Outside => is_outside(value, file),
-        KeyCheck::ForeignIndex => foreign(value, Hosts::Indexes),
+        KeyCheck::ForeignIndex => foreign(value, Hosts::Indexes) && !is_vendors(value),
         KeyCheck::ForeignApi => foreign(value, Hosts::Models),
         KeyCheck::Script => !is_setup(value),
         KeyCheck::Program => !is_switch(value),
         KeyCheck::Hijack => is_hijack(name, value),
         KeyCheck::KeyFile => is_secret_file(value),
         KeyCheck::Address => names_address(value),
+        KeyCheck::Task => !is_build_tool(value),
     }
 }
 
@@ -49,6 +50,37 @@ fn is_secret_file(value: &[u8]) -> bool {
         "/proc/ gcloud",
     ];
     keys > public || holds(&lower, "login data") || others.iter().any(|word| holds(&lower, word))
+}
+
+/// Returns `true` if a command gets nothing but exact versions of a scope's packages from the scope's own host.
+fn is_vendors(args: &[u8]) -> bool {
+    let Ok(text) = core::str::from_utf8(args) else { return false };
+    let scope_of = |word: &'_ str| -> Option<String> {
+        let (scope, package) = word.strip_prefix('@')?.split_once('/')?;
+        let (_, version) = package.split_once('@')?;
+        let exact =
+            version.split('.').count() == 3 && version.split('.').all(|part| part.parse::<u32>().is_ok());
+        exact.then(|| scope.to_owned())
+    };
+    let others = || text.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains("://"));
+    let Some(scope) = others().next().and_then(scope_of) else { return false };
+    others().all(|word| scope_of(word).as_deref() == Some(&scope))
+        && hosts::addresses(args).all(|address| {
+            address.is_well_formed()
+                && address.host().is_some_and(|host| host.rsplit('.').nth(1) == Some(scope.as_str()))
+        })
+}
+
+/// Returns `true` for a compiler, linter or test runner of the project, without shell syntax.
+fn is_build_tool(command: &[u8]) -> bool {
+    const TOOLS: &[&str] = plugward_types::words![
+        "tsc vue-tsc svelte-check eslint biome prettier vite vitest jest webpack rollup tsup esbuild next astro",
+    ];
+    let Ok(text) = core::str::from_utf8(command) else { return false };
+    let mut words = text.split_whitespace().peekable();
+    words.next_if(|word| matches!(*word, "npx" | "pnpm" | "yarn" | "bunx"));
+    words.next().is_some_and(|tool| TOOLS.contains(&tool))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" -_=./:".contains(&byte))
 }
 
 /// Returns `true` if a text names hosts, and one of them is neither known nor this machine.

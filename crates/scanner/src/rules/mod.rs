@@ -194,6 +194,8 @@ pub(crate) enum Check {
     Index,
     /// A URL of a host that is neither a model vendor nor loopback.
     ModelHost,
+    /// A text that is not in a comment that begins its line.
+    Uncommented,
 }
 
 /// Sets of module specifiers, as bits.
@@ -234,6 +236,8 @@ pub(crate) enum KeyCheck {
     KeyFile,
     /// A text with a public IP address.
     Address,
+    /// A command of a task, except compilers and test runners of the project.
+    Task,
 }
 
 /// The compiled table of rules.

@@ -9,7 +9,7 @@ use crate::engine::{PatternSet, RawMatch};
 use crate::inventory::{self, Class, EntryState, Flag};
 use crate::lex::{self, Lexed};
 use crate::rules::secret;
-use crate::rules::{MatcherKind, NO_LENS, Rules};
+use crate::rules::{Check, MatcherKind, NO_LENS, Rules};
 use crate::scan::cache;
 use crate::scan::entry::{Content, Entry, FileKind, Lens};
 use crate::scan::options::ScanOptions;
@@ -270,7 +270,11 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
         let Some(known) = rules.matcher(pattern.matcher) else { continue };
         let MatcherKind::Bytes { check } = &known.kind else { continue };
         let matched = text.part(raw.start..raw.end);
-        if known.langs & langs != 0 && check.is_none_or(|check| secret::holds(check, matched)) {
+        let is_checked = check.is_none_or(|check| match check {
+            Check::Uncommented => !quotation::is_comment(text, raw.start),
+            check => secret::holds(check, matched),
+        });
+        if known.langs & langs != 0 && is_checked {
             hits.push(hit(pattern.matcher, raw.start, raw.end, Obfuscations::NONE));
         }
     }

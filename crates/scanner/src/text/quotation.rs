@@ -5,11 +5,27 @@ use plugward_types::Part;
 /// How far around a match quotation marks are searched for. It keeps the search linear in a file with many matches.
 const NEAR: usize = 400;
 /// How far before a match an introduction is searched for.
-const INTRODUCTION: usize = 14;
+const INTRODUCTION: usize = 20;
 
-/// Words that introduce an example.
-const INTRODUCTIONS: &[&str] =
-    &["such as", "e.g.", "eg.", "for example", "for instance", "example:", "like:", "says:"];
+/// Words that introduce an example, or a sentence about what attackers do.
+const INTRODUCTIONS: &[&str] = &[
+    "such as",
+    "e.g.",
+    "eg.",
+    "for example",
+    "for instance",
+    "example:",
+    "like:",
+    "says:",
+    "attackers may",
+    "attacker may",
+    "attacker can",
+    "attacker could",
+    "attacker might",
+    "malicious skills",
+    "malicious plugins",
+    "malicious servers",
+];
 
 /// Returns `true` if a range of a document is quoted, in a code span, in a table, or introduced as an example.
 pub(crate) fn is_quoted(source: &[u8], start: usize, end: usize) -> bool {
@@ -30,6 +46,15 @@ pub(crate) fn is_cited(source: &[u8], start: usize, end: usize) -> bool {
     let after = head_paragraph(after);
     let matched = source.part(start..end);
     in_pair(before, matched, after) || is_introduced(before)
+}
+
+/// Returns `true` in a comment of code that begins its line. A comment later in a line may be part of a string.
+pub(crate) fn is_comment(source: &[u8], start: usize) -> bool {
+    let before = source.part(..start);
+    let line = memchr::memrchr(b'\n', before).map_or(before, |at| before.part(at + 1..)).trim_ascii_start();
+    line.starts_with(b"//")
+        || line.starts_with(b"# ")
+        || (line.starts_with(b"/*") && memchr::memmem::find(line, b"*/").is_none())
 }
 
 /// Returns the text before the first blank line.
@@ -76,11 +101,20 @@ const TOPIC: usize = 600;
 const TOPICS: &str = "injection|jailbreak|adversarial|attacker|attack vector|malicious|red team|red-team|untrusted|\
     exfiltrat|social engineering|owasp";
 
-/// Returns `true` if the text before a match is about attacks and may show one. This only turns a refusal into a question,
-/// since an attack can mention attacks too.
+/// Words of texts that teach to find attacks.
+const TEACHES: &str =
+    "detect|recogni|flag|watch for|look for|beware|example|test case|payload|pattern|signs of";
+
+/// Returns `true` if the text before a match is about attacks and may show one: its paragraph or heading is, or the text
+/// also teaches. This only lowers a finding, since an attack can mention attacks too.
 pub(crate) fn is_documented(source: &[u8], start: usize) -> bool {
     let before = source.part(start.saturating_sub(TOPIC)..start).to_ascii_lowercase();
-    TOPICS.split('|').any(|topic| memchr::memmem::find(&before, topic.as_bytes()).is_some())
+    let has = |text: &[u8], words: &str| {
+        words.split('|').any(|word| memchr::memmem::find(text, word.as_bytes()).is_some())
+    };
+    let heading = memchr::memmem::rfind(&before, b"\n#").map_or(&[][..], |at| before.part(at + 1..));
+    let heading = heading.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    has(paragraph(&before), TOPICS) || has(heading, TOPICS) || (has(&before, TOPICS) && has(&before, TEACHES))
 }
 
 /// Returns `true` between two of the same mark.

@@ -10,9 +10,9 @@ use crate::common::scanned;
 
 const KINDS: &str = include_str!("../data/kinds.toml");
 
-/// Scans a text as what it is: a hook runs code, and a model reads the rest.
+/// Scans a text as what it is: a hook runs code, the user starts `soffice.py`, and a model reads the rest.
 fn report(path: &str, text: &str) -> ScanReport {
-    let is_read = matches!(path, "SKILL.md" | "tools.json" | "package-lock.json");
+    let is_read = matches!(path, "SKILL.md" | "tools.json" | "package-lock.json" | "soffice.py");
     let role = if is_read { RoleHint::NONE } else { RoleHint::NONE.used_as(FileRole::Executed) };
     let files = [(path, text), ("README.md", "Uses https://api.example.com/.\n")];
     let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));

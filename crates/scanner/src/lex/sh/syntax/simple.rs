@@ -422,8 +422,7 @@ impl Parser<'_, '_, '_> {
             self.assignment(word, lasts, own.span);
             first += 1;
         }
-        let all = self.words.part(own.first..own.end);
-        let mut sources = all.iter().fold(0, |sum, word| sum | word.sources);
+        let mut sources = self.word_sources(own);
         if first >= own.end {
             if self.redirects.len() > own.redirects {
                 self.report(b"", Obfuscations::NONE, CommandWords { first: own.end, ..own }, sources);
@@ -510,6 +509,22 @@ impl Parser<'_, '_, '_> {
             }
         }
         vec![(name.to_vec(), how)]
+    }
+
+    /// Returns the taint of a command's words. In `python3 - "$data" <<END` the program is the here-document, which gets
+    /// the downloaded text as data.
+    fn word_sources(&self, own: CommandWords) -> u128 {
+        let words = self.words.part(own.first..own.end);
+        let sources = |words: &[Word]| words.iter().fold(0, |sum, word| sum | word.sources);
+        let is_document = |redirect: &Redirect| redirect.text == b"<<" && redirect.sources == 0;
+        let stdin = words.iter().position(|word| self.text(*word) == b"-");
+        match stdin.filter(|_| self.redirects.part(own.redirects..).iter().any(is_document)) {
+            Some(at) => {
+                let data = sources(words.part(at..)) & !downloaders::remote(&self.sink.rules.commands);
+                sources(words.part(..at)) | data
+            }
+            None => sources(words),
+        }
     }
 
     /// Reports one command and returns the taint bit of its program.
