@@ -136,11 +136,12 @@ impl CommandStore {
         if self.exists(&file) {
             let (name, url) = (entry.name.clone(), registry.url().as_str());
             let is_ours = |receipt: &InstallReceipt| receipt.file == file && receipt.registry == url;
-            return Err(match receipts.iter().any(is_ours) {
-                true => RegistryErrorKind::AlreadyInstalled { name },
-                false => RegistryErrorKind::Foreign { name, file },
-            }
-            .into());
+            let error = if receipts.iter().any(is_ours) {
+                RegistryErrorKind::AlreadyInstalled { name }
+            } else {
+                RegistryErrorKind::Foreign { name, file }
+            };
+            return Err(error.into());
         }
         let binary = entry.binary(host.targets).ok_or_else(|| host.no_binary(entry))?;
         not_revoked(host, &entry.name, &entry.id, &binary.digest)?;
@@ -182,11 +183,12 @@ impl CommandStore {
             let id = registry.named(name).map_or_else(|| name.replace(' ', "-"), |entry| entry.id.clone());
             let (name, file) = (name.to_owned(), host.file_name(&id));
             let is_foreign = is_command_id(&id) && self.exists(&file);
-            return Err(match is_foreign {
-                true => RegistryErrorKind::Foreign { name, file },
-                false => RegistryErrorKind::NotInstalled { name },
-            }
-            .into());
+            let error = if is_foreign {
+                RegistryErrorKind::Foreign { name, file }
+            } else {
+                RegistryErrorKind::NotInstalled { name }
+            };
+            return Err(error.into());
         }
         let mut updates = Vec::new();
         for receipt in own {
