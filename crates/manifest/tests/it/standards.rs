@@ -212,7 +212,7 @@ fn gnoma_reads_every_plugin_json_in_its_directory() {
     let at = PluginContext::for_directory("a");
     let codes = |text: &str, more: &str, at: &PluginContext<'_>| {
         let files = MapFiles::new().with("plugin.json", text).with(more, "{}");
-        let found = plugward_manifest::read_all(&files, at);
+        let found = read_all(&files, at);
         let rows = found.iter().map(|one| (one.dialect.as_str(), error_codes(&one.manifest)));
         rows.collect::<Vec<_>>()
     };
@@ -236,7 +236,7 @@ fn gnoma_reads_every_plugin_json_in_its_directory() {
     assert_eq!(codes(plain, "index.js", &at.of_gnoma()), [("gnoma", vec![])]);
     assert_eq!(codes(plain, "hooks.json", &at), [("copilot", vec![])]);
     let none = MapFiles::new().with("README.md", "");
-    assert!(plugward_manifest::read_all(&none, &at.of_gnoma()).is_empty());
+    assert!(read_all(&none, &at.of_gnoma()).is_empty());
 }
 
 #[test]
