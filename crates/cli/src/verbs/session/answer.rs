@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_loader::Finding;
 use plugward_loader::codes::reasons;
-use plugward_loader::deep_audit::AuditFinding;
 use plugward_loader::lifecycle::{ConfigError, ConfigValue, ConfigValues, DirtyFlags};
 use serde::Serialize;
 use serde_json::Value;
@@ -46,7 +44,7 @@ pub(super) struct CommandAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) audit: Option<AuditAnswer>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) info: Option<InfoAnswer>,
+    pub(super) info: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) plugins: Option<Vec<PluginAnswer>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,64 +84,14 @@ pub(super) struct PluginAnswer {
     pub(super) message: Option<String>,
 }
 
-/// What the author of a plugin says about it.
-#[derive(Debug, Serialize)]
-pub(super) struct InfoAnswer {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) description: Option<String>,
-    pub(super) modules: Vec<String>,
-}
-
 /// The audit that `enable` and `approve` name.
 #[derive(Debug, Serialize)]
 pub(super) struct AuditAnswer {
     pub(super) kind: &'static str,
     pub(super) risk: &'static str,
     pub(super) verdict: &'static str,
-    pub(super) findings: Vec<FindingAnswer>,
+    pub(super) findings: Vec<Value>,
     pub(super) digest: String,
-}
-
-/// A finding of the scan or of a model, which a user reads before a confirmation.
-#[derive(Debug, Serialize)]
-pub(super) struct FindingAnswer {
-    severity: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-    message: String,
-    /// The reason of the suppression, if the finding does not count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    suppressed: Option<String>,
-}
-
-impl FindingAnswer {
-    pub(super) fn of_scan(finding: &Finding, suppressed: Option<&str>) -> Self {
-        Self {
-            severity: finding.severity.as_str(),
-            rule: Some(finding.rule.to_string()),
-            path: Some(finding.path.clone()),
-            line: Some(finding.line),
-            message: finding.message.clone(),
-            suppressed: suppressed.map(str::to_owned),
-        }
-    }
-
-    pub(super) fn of_audit(finding: &AuditFinding) -> Self {
-        Self {
-            severity: finding.severity.as_str(),
-            rule: finding.rule.clone(),
-            path: finding.path.clone(),
-            line: finding.line,
-            message: finding.message.clone(),
-            suppressed: None,
-        }
-    }
 }
 
 /// The outcome of one layer of `enable`.

@@ -186,9 +186,8 @@ impl Catalog<'_> {
         let risk = entry.audit.risk;
         layers.pass(format!("risk {}, {}", risk.as_str(), count(report.findings.len(), "finding")));
         read_by_model(entry, layers)?;
-        if risk > self.settings.max_risk && entry.audit.dangers == 0 {
-            let message = format!("the risk is {}, above {}", risk.as_str(), self.settings.max_risk.as_str());
-            return Err(layers.stop(Fault::new("lifecycle/risk", message)));
+        if let Some(fault) = self.above(risk).filter(|_| entry.audit.dangers == 0) {
+            return Err(layers.stop(fault));
         }
         if entry.audit.verdict == AuditVerdict::Reject && entry.audit.dangers == 0 && !entry.is_approved() {
             return Err(layers.stop(Fault::new("lifecycle/rejected", "the audit advises against the plugin")));

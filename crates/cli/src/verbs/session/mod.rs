@@ -8,17 +8,19 @@ mod stops;
 
 use std::io::{self, BufRead as _, Read as _};
 
-use plugward_loader::PluginKey;
+use plugward_loader::deep_audit::AuditFinding;
 use plugward_loader::lifecycle::{
     AnyPlugin, FoundPlugin, ModuleDecision, PluginState, admit_modules, inline,
 };
+use plugward_loader::{Finding, PluginKey, Severity};
+use serde_json::json;
 
 use crate::args::SessionArgs;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::Out;
-use answer::{AuditAnswer, CommandAnswer, Fault, FindingAnswer, InfoAnswer, PluginAnswer};
+use answer::{AuditAnswer, CommandAnswer, Fault, PluginAnswer};
 use catalog::Catalog;
 
 /// The most bytes of a line.
@@ -278,11 +280,27 @@ fn register(
 
 fn audit(catalog: &Catalog<'_>, key: &PluginKey, answer: &mut CommandAnswer) -> Result<(), Fault> {
     let entry = catalog.entry(key)?;
-    let of_scan = |finding| FindingAnswer::of_scan(finding, entry.report.suppression(finding));
+    let shown = |severity: Severity,
+                 rule: Option<&str>,
+                 path: Option<&str>,
+                 line: Option<u32>,
+                 message: &str| {
+        json!({"severity": severity.as_str(), "rule": rule, "path": path, "line": line, "message": message})
+    };
     let findings = match &entry.kept.audit {
         // The record of an audit has the findings of the scan, too.
-        Some(audit) => audit.findings.iter().map(FindingAnswer::of_audit).collect(),
-        None => entry.report.findings.iter().map(of_scan).collect(),
+        Some(audit) => {
+            let of = |one: &AuditFinding| {
+                shown(one.severity, one.rule.as_deref(), one.path.as_deref(), one.line, &one.message)
+            };
+            audit.findings.iter().map(of).collect()
+        }
+        None => {
+            let of = |one: &Finding| {
+                shown(one.severity, Some(one.rule.as_str()), Some(&one.path), Some(one.line), &one.message)
+            };
+            entry.report.open_findings().map(of).collect()
+        }
     };
     answer.audit = Some(AuditAnswer {
         kind: entry.audit.kind.as_str(),
@@ -300,8 +318,8 @@ fn info(catalog: &Catalog<'_>, key: &PluginKey, answer: &mut CommandAnswer) -> R
         return Err(Fault::new(fault.code(), fault.to_string()));
     }
     let Some(plugin) = catalog.plugins.get(key) else { return Ok(()) };
-    let FoundPlugin { version, description, modules, .. } = plugin.found().clone();
-    answer.info = Some(InfoAnswer { version, description, modules });
+    let FoundPlugin { version, description, modules, .. } = plugin.found();
+    answer.info = Some(json!({"version": version, "description": description, "modules": modules}));
     let mut lines = Vec::new();
     for field in plugin.found().schema.fields() {
         let default =

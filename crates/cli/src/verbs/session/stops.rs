@@ -1,6 +1,7 @@
 //! The load gate: an enabled plugin that a host must not load again is disabled, with the reason.
 
 use plugward_loader::lifecycle::{AnyPlugin, FoundPlugin};
+use plugward_loader::pinstore::Risk;
 use plugward_loader::{Decision, PluginKey, PluginReport};
 
 use super::answer::Fault;
@@ -55,16 +56,18 @@ impl Catalog<'_> {
         };
         let refusal = refusal(&entry.report);
         if entry.audit.contents == enabled.contents {
-            let above = || {
-                let (risk, max) = (entry.audit.risk, self.settings.max_risk);
-                let message = format!("the risk is {}, above {}", risk.as_str(), max.as_str());
-                (risk > max).then(|| Fault::new("lifecycle/risk", message))
-            };
-            return refusal.or_else(above).map(|fault| ("refused", fault));
+            return refusal.or_else(|| self.above(entry.audit.risk)).map(|fault| ("refused", fault));
         }
-        // A change that the pin refuses is told in the words of the session. A danger comes first.
+        // The pin refuses the change, too. A danger says more.
         let changed = || Fault::new("lifecycle/other-bytes", "its contents changed after it was enabled");
         Some(("stale", refusal.filter(|fault| fault.code == DANGER).unwrap_or_else(changed)))
+    }
+
+    /// Returns the fault of a risk above the limit.
+    pub(super) fn above(&self, risk: Risk) -> Option<Fault> {
+        let max = self.settings.max_risk;
+        let message = || format!("the risk is {}, above {}", risk.as_str(), max.as_str());
+        (risk > max).then(|| Fault::new("lifecycle/risk", message()))
     }
 
     /// Returns one text for each plugin that was stopped.
