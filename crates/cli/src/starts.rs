@@ -147,18 +147,22 @@ pub(crate) fn interruptible_once(session: SessionInterrupt) {
 pub(crate) fn interruptible_program(running: &RunningProgram) -> ProgramInterrupts {
     let group = i32::try_from(running.id()).ok().and_then(Pid::from_raw);
     registered().push(Interruptible::Group(group, Signal::TERM));
-    ProgramInterrupts
+    ProgramInterrupts { group }
 }
 
 /// The interrupts of the program of this command. There is one at a time.
 #[must_use]
-pub(crate) struct ProgramInterrupts;
+pub(crate) struct ProgramInterrupts {
+    group: Option<Pid>,
+}
 
 impl ProgramInterrupts {
     /// Forgets the group of a program that is about to be reaped.
     pub(crate) fn has_ended(&self) {
         for one in registered().iter_mut() {
-            if let Interruptible::Group(group, _) = one {
+            if let Interruptible::Group(group, _) = one
+                && *group == self.group
+            {
                 *group = None;
             }
         }

@@ -159,7 +159,7 @@ fn requests() {
             stream.write_all(format!("{head} {SIZE}\r\n\r\n{}", "x".repeat(SIZE)).as_bytes()).unwrap();
         }
     });
-    let often = ["maxRequestsPerMinute=100000", "maxRequestsPerHour=100000"];
+    let often = ["maxRequestsPerMinute=100000", "maxRequestsPerHour=100000", "maxDataReceivedKb=100000"];
     let config = FetchConfig::from_args(&[&["allowedDomains=a.example"], &often[..]].concat()).unwrap();
     let net = Loopback(HttpNet::new(&config), server);
     let mut module = fetch(config, Box::new(net), Box::new(Instant::now));
