@@ -229,7 +229,7 @@ impl RuleAnalysis<'_, '_, '_> {
             Some(Printed::Credentials) => CREDENTIALS,
             Some(Printed::Named) => NAMED,
             Some(Printed::Transcript) => TRANSCRIPT,
-            Some(Printed::Dotenv) | None => 0,
+            Some(Printed::Dotenv | Printed::Edited) | None => 0,
         }
     }
 
@@ -318,7 +318,9 @@ impl RuleAnalysis<'_, '_, '_> {
             return;
         }
         let code = if path == "Function" { call.arguments.last() } else { call.arguments.first() };
-        let first = if runs_input { given } else { code.map_or(0, |code| facts.taint(code.value).bits) };
+        // `Unpickler(file).load()` has no argument of its own.
+        let code = code.map_or_else(|| receiver_taint(call), |code| facts.taint(code.value).bits);
+        let first = if runs_input { given } else { code };
         let runs_download = if effects.has(Effects::STARTS) {
             self.starts_download(call)
         } else {

@@ -113,6 +113,8 @@ pub(crate) enum Printed {
     Named,
     /// What an agent records about its sessions.
     Transcript,
+    /// The path of the file that an agent edited.
+    Edited,
 }
 
 impl Printed {
@@ -124,6 +126,7 @@ impl Printed {
             Self::Dotenv => b"@dotenv",
             Self::Named => b"@named",
             Self::Transcript => b"@transcript",
+            Self::Edited => b"@edited",
         }
     }
 }
@@ -168,6 +171,9 @@ pub(crate) fn printed(name: &[u8], args: &[&[u8]]) -> Option<Printed> {
             Some(Printed::Named)
         }
         b"aws" if first == b"configure" && second == b"export-credentials" => Some(Printed::Credentials),
+        b"jq" if args.iter().any(|arg| memchr::memmem::find(arg, b"tool_input.file_path").is_some()) => {
+            Some(Printed::Edited)
+        }
         b"cat" | b"tac" | b"base64" | b"base32" | b"xxd" | b"od" | b"tar" | b"bsdtar" | b"zip" | b"gzip"
         | b"head" | b"tail" | b"strings" | b"dd" | b"openssl" | b"tr" | b"bat" | b"more" | b"less"
         | b"hexdump" | b"find" | b"fd" | b"zcat" | b"sort" | b"jq" | b"sed" | b"awk" | b"grep" | b"rg"
