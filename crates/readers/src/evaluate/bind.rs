@@ -1,11 +1,11 @@
 //! Bindings: assignments to variables, members and patterns.
 
-use super::NameUse;
 use super::constant::{Constant, Constants};
 use super::facts::Addition;
 use super::machine::{FieldOwner, Machine, Position};
 use super::name::{NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
+use super::{Argument, NameUse};
 use crate::program::{Node, NodeFlags, NodeId, Variable};
 use crate::view::Obfuscations;
 
@@ -97,6 +97,7 @@ impl Machine<'_, '_> {
                 }
                 Node::Member { object, name } => {
                     let how = self.how_of(target);
+                    self.deliver_event(object, Constants::of(name), value);
                     self.write(self.value(object), Some((Constants::of(name), how)), value, from, target);
                 }
                 Node::Index { object, key } => self.write_index(object, key, value, from, target),
@@ -110,6 +111,15 @@ impl Machine<'_, '_> {
                 Node::Spread(inner) | Node::Field { value: inner, .. } => open.push((inner, value, from)),
                 _ => {}
             }
+        }
+    }
+
+    /// Calls a handler with what its object delivers: `socket.onmessage = (event) => …`.
+    fn deliver_event(&mut self, object: NodeId, name: Constant, value: Value) {
+        let marks = self.analysis.delivers(self.facts.taint(self.value(object)));
+        if self.facts.bytes(name) == b"onmessage" && marks.bits != 0 {
+            let given = self.marked(OPEN, marks);
+            self.call_back(&[Argument { value, key: None, node: None, is_spread: false }], &[given]);
         }
     }
 

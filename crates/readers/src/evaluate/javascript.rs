@@ -27,6 +27,7 @@ pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("@path.normalize", Intrinsic::Text),
     ("@path.posix.join", Intrinsic::Text),
     ("@path.resolve", Intrinsic::Text),
+    ("@util.promisify", Intrinsic::Same),
     ("Array.from", Intrinsic::Same),
     ("Buffer", Intrinsic::Text),
     ("Buffer.from", Intrinsic::Text),

@@ -4,6 +4,7 @@
 
 use plugward_types::Part;
 
+use crate::known::credentials::is_telling;
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::state::functions::{BodyRange, FunctionEffect};
 use crate::lex::sh::syntax::simple::{CommandWords, Stage};
@@ -581,10 +582,17 @@ impl Parser<'_, '_, '_> {
         // The variable has one value here. A program that rules know comes first: `for c in curl wget; do $c
         // …`.
         let listed = own.iter().find(|word| self.sink.rules.commands.program(self.text(**word)) != 0);
-        // Of several values, one that names a credential is chosen, because rules look for those.
-        let telling = || own.iter().find(|word| crate::known::credentials::is_telling(self.text(**word)));
-        let single = || own.first().filter(|_| own.len() == 1);
-        let chosen = listed.or_else(single).filter(|word| !word.open).or_else(telling);
+        // Of several values, one that names a credential is chosen, because rules look for those. It may be the end of a
+        // path: `for f in netrc npmrc; do cat ~/.$f`.
+        let telling = || {
+            own.iter().find(|word| {
+                let text = self.text(**word);
+                let end = [b"/.", text.strip_prefix(b".").unwrap_or(text)].concat();
+                is_telling(text) || !word.open && is_telling(&end)
+            })
+        };
+        let single = || own.first().filter(|word| own.len() == 1 && (word.glob || !word.open));
+        let chosen = listed.filter(|word| !word.open).or_else(single).or_else(telling);
         let text = chosen.map(|word| self.text(*word).to_vec());
         self.words.truncate(words);
         self.flat.truncate(flat);

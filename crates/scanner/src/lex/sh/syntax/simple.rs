@@ -562,6 +562,7 @@ impl Parser<'_, '_, '_> {
             let target = text.iter().position(|byte| *byte == b'/').and_then(|at| text.get(at..));
             text.starts_with(b">") && target.is_some_and(downloaders::is_connection)
         });
+        let pushes = name == b"git" && words.contains(&&b"push"[..]);
         let own_secret = own_secret | known;
         let fed = fed | given | known | if connects { own_secret } else { 0 };
         let fed = if stays(name, &words) { fed & !self.secret_bits() } else { fed };
@@ -576,6 +577,9 @@ impl Parser<'_, '_, '_> {
             span: own.span,
         };
         self.sink.command(&command);
+        if pushes {
+            self.tell_push(own.span);
+        }
         self.keep_secrets(name, own, own_secret | given | fed);
         self.runs_written(name, own);
         let args = self.flat.bytes.part(start..end);

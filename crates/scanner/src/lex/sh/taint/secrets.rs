@@ -33,14 +33,33 @@ impl Parser<'_, '_, '_> {
         named.filter_map(|file| known.get(&plain(file))).fold(0, |bits, more| bits | more)
     }
 
+    /// Returns the taint bits of credential files among paths.
+    fn bits_of_files(&self, files: &[&[u8]]) -> u128 {
+        let table = &self.sink.rules.commands;
+        credentials::of_files(files).map_or(0, |kind| table.source(table.program(kind.program())))
+    }
+
+    /// Reports `git push` after credentials were written to a file, which is not where they usually are.
+    pub(in crate::lex::sh) fn tell_push(&mut self, span: (usize, usize)) {
+        let table = &self.sink.rules.commands;
+        let credentials = table.source(table.program(Printed::Credentials.program()));
+        let is_copy =
+            |(file, bits): (&Vec<u8>, &u128)| *bits & credentials != 0 && !credentials::is_file(file);
+        if self.environment.secrets.iter().any(is_copy) {
+            self.sink.shape("flow-credentials-sent", span, Obfuscations::NONE);
+        }
+    }
+
     /// Records the files to which a command writes secrets: by a redirection, as a copy, or as an archive.
     pub(in crate::lex::sh) fn keep_secrets(&mut self, name: &[u8], own: CommandWords, bits: u128) {
-        let bits = bits & self.secret_bits();
+        let args = self.arg_texts(own);
+        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
+        let copies = matches!(name, b"cp" | b"mv" | b"ln" | b"install" | b"ditto");
+        let copied = args.split_last().filter(|_| copies).map_or(0, |(_, from)| self.bits_of_files(from));
+        let bits = (bits | copied) & self.secret_bits();
         if bits == 0 {
             return;
         }
-        let args = self.arg_texts(own);
-        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let mut files: Vec<Vec<u8>> = self.target(own).map(|(file, _)| file).into_iter().collect();
         match name {
             b"tee" => files.extend(operands(&args).map(<[u8]>::to_vec)),
@@ -80,19 +99,17 @@ impl Parser<'_, '_, '_> {
             .take(256)
             .collect();
         let sends = name == b"curl" || words.iter().any(|word| matches!(*word, b"put" | b"mput" | b"send"));
-        let table = &self.sink.rules.commands;
-        let kind = credentials::of_files(&words).filter(|_| sends);
-        kind.map_or(0, |kind| table.source(table.program(kind.program())))
+        if sends { self.bits_of_files(&words) } else { 0 }
     }
 
-    /// Reports a function of several commands that sends data, if its input or arguments are secrets.
+    /// Reports a function that sends data, if its input or arguments are secrets.
     pub(in crate::lex::sh) fn given_to(&mut self, name: &[u8], sources: u128, own: CommandWords) {
         let words = self.words.part(own.first..own.end).rest(1);
         let given = words.iter().fold(self.pipe.from, |bits, word| bits | word.sources);
         let redirects = self.redirects.part(own.redirects..);
         let given = redirects.iter().fold(given, |bits, redirect| bits | redirect.sources);
-        let is_long = self.environment.funcs.get(name).is_some_and(|func| func.words.is_empty());
-        if is_long && sources & self.remote != 0 && given & self.secret_bits() != 0 {
+        let is_known = self.environment.funcs.get(name).is_some_and(|func| !func.alias);
+        if is_known && sources & self.remote != 0 && given & self.secret_bits() != 0 {
             self.sink.shape("flow-credentials-sent", own.span, Obfuscations::NONE);
         }
     }
