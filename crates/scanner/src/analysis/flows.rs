@@ -1,6 +1,10 @@
 //! Data flow of secrets and foreign code from sources to sinks.
 
-use plugward_readers::{Alternative, Call, Evaluation, Name, NamePart, Node, NodeId, Taint, Value};
+use std::collections::BTreeSet;
+
+use plugward_readers::{
+    Alternative, Argument, Call, Evaluation, Language, Name, NamePart, Node, NodeId, Taint, Value,
+};
 use plugward_types::Part;
 
 use super::RuleAnalysis;
@@ -8,6 +12,8 @@ use super::programs::{sent, writes_lines};
 use crate::known::calls::Effects;
 use crate::known::credentials::{self, Printed};
 use crate::known::hosts;
+use crate::scan::entry::Lens;
+use crate::scan::sink::{CodePart, Named};
 use crate::text::view::Obfuscations;
 
 /// Taint: all environment variables.
@@ -30,6 +36,8 @@ const ELSEWHERE: u32 = 128;
 const INPUT: u32 = 256;
 /// Taint: what an agent records about its sessions.
 const TRANSCRIPT: u32 = 2048;
+/// Taint: the path of what an agent records about the session.
+const PATH: u32 = 4096;
 /// Taint: a started program that sends its input to another host.
 pub(super) const SENDER: u32 = 512;
 /// Taint: a started program that runs its input.
@@ -40,7 +48,7 @@ const ENVIRONMENTS: &[&str] =
 
 /// Calls whose result only tells whether something is there.
 const QUESTIONS: &[&str] = plugward_types::words![
-    "access accessSync exists existsSync is_dir is_file isdir isfile lstat stat statSync includes startswith endswith",
+    "access accessSync exists existsSync is_dir is_file isdir isfile len lstat stat statSync includes startswith endswith",
     "startsWith endsWith indexOf test",
 ];
 /// Calls that return the files in a directory.
@@ -73,6 +81,9 @@ impl RuleAnalysis<'_, '_, '_> {
             self.tell_flow(call, &path, effects, given);
         }
         self.keep_written(call, &path, effects, given);
+        if is_read(&path) {
+            self.keep_read(call);
+        }
         let mut out = self.contents(call, &path, effects, given, &texts);
         // An answer of this machine is not code of another host.
         if (effects.has(Effects::SENDS) || effects.has(Effects::RECEIVES)) && !self.stays_here(call) {
@@ -132,7 +143,7 @@ impl RuleAnalysis<'_, '_, '_> {
             out |= UNPACKED;
         }
         if is_read(path) {
-            out |= FILE;
+            out |= FILE | if given & PATH == 0 { 0 } else { TRANSCRIPT };
             if self.names_picture(call) {
                 out |= DECODED;
             }
@@ -207,6 +218,27 @@ impl RuleAnalysis<'_, '_, '_> {
             self.writes_download |= path.contains("open()");
             self.written.extend(words.map(<[u8]>::to_vec));
         }
+    }
+
+    /// Remembers the data files that are read.
+    fn keep_read(&mut self, call: &Call<'_, '_>) {
+        let facts = call.facts;
+        let mut text = self.constants(facts, call);
+        // `(directory / "a.json").read_text()`
+        let path = call.receiver.or_else(|| call.arguments.first().and_then(|first| first.node));
+        for part in path.map(|path| facts.parts(path)).unwrap_or_default() {
+            for one in facts.alternatives(facts.value(part)) {
+                if let Alternative::Text(part, _) = one {
+                    text.push(b' ');
+                    text.extend_from_slice(part);
+                }
+            }
+        }
+        let is_data = |word: &&[u8]| {
+            [&b".json"[..], b".txt", b".toml", b".yaml", b".yml"].iter().any(|end| word.ends_with(end))
+        };
+        let words = text.split(|byte| *byte == b' ').filter(is_data);
+        self.read.extend(words.map(|word| String::from_utf8_lossy(word.trim_ascii_start()).into_owned()));
     }
 
     /// Returns `true` if the file writes downloaded data to a path.
@@ -290,12 +322,58 @@ impl RuleAnalysis<'_, '_, '_> {
         let path = path(facts, name);
         let is_text =
             matches!(path.as_str(), "@json" | "Buffer" | "@buffer" | "@buffer.Buffer" | "@urllib.parse");
-        is_text || writes_text(&path) || self.calls.knows(&path)
+        is_text || self.is_own_module(facts, name) || writes_text(&path) || self.calls.knows(&path)
+    }
+
+    /// Returns `true` for a module that can be a file of the plugin. Its members keep their names.
+    fn is_own_module(&self, facts: &Evaluation<'_>, name: Name) -> bool {
+        match facts.step(name) {
+            NamePart::Module(module) => {
+                self.language == Language::Python || facts.bytes(module).starts_with(b".")
+            }
+            // `from .module import name`
+            NamePart::Member(_) => path(facts, name).starts_with("@.") && self.language == Language::Python,
+            _ => false,
+        }
     }
 
     /// Returns `true` if the first argument is certainly an address of this machine.
     fn stays_here(&self, call: &Call<'_, '_>) -> bool {
         call.arguments.first().is_some_and(|first| is_local(call.facts, first.value, self.src))
+    }
+
+    /// Records the files of the plugin whose texts a call starts or evaluates: a module that exports them, or data.
+    fn names_texts(&mut self, call: &Call<'_, '_>, effects: Effects, marks: u32) {
+        let Some(code) = call.arguments.first() else { return };
+        let facts = call.facts;
+        let own = if self.language == Language::JavaScript { Lens::Js } else { Lens::Py };
+        let lens = if effects.has(Effects::STARTS) { Lens::Sh } else { own };
+        let mut values = vec![code.value];
+        for one in facts.alternatives(code.value) {
+            if let Alternative::Partial(node) = one {
+                values.extend(facts.parts(node).into_iter().map(|part| facts.value(part)));
+            }
+        }
+        let names = values.into_iter().flat_map(|value| facts.names(value));
+        let modules = names.filter_map(|name| module_of(facts, name, self.language));
+        let read = self.read.iter().filter(|_| marks & FILE != 0).cloned();
+        let paths: BTreeSet<String> = modules.chain(read).collect();
+        self.sink.named_as.extend(paths.into_iter().map(|path| Named { lens, path, part: CodePart::Texts }));
+    }
+
+    /// Records a call that gives credentials or transcripts to a function of another file.
+    fn tell_given(&mut self, call: &Call<'_, '_>, span: (usize, usize)) {
+        let Some(path) = module_of(call.facts, call.name, self.language) else { return };
+        let of = |bits, argument: &Argument| bits | taint_of(call.facts, argument.value, MOST_NESTED);
+        let given = call.arguments.iter().fold(0, of);
+        let (start, end) = (crate::lex::offset(span.0), crate::lex::offset(span.1));
+        let part = match given & (CREDENTIALS | TRANSCRIPT) {
+            0 => return,
+            TRANSCRIPT => CodePart::GivenTranscript(start, end),
+            _ => CodePart::GivenCredentials(start, end),
+        };
+        let lens = if self.language == Language::JavaScript { Lens::Js } else { Lens::Py };
+        self.sink.named_as.push(Named { lens, path, part });
     }
 
     fn tell_flow(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
@@ -313,6 +391,9 @@ impl RuleAnalysis<'_, '_, '_> {
         } else if sent & (NAMED | INPUT) != 0 {
             self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE);
         }
+        if effects == Effects::default() && self.sink.depth == 0 {
+            self.tell_given(call, span);
+        }
         let runs_input = fed & SHELL != 0;
         if !runs_input && !effects.has(Effects::RUNS) && !effects.has(Effects::STARTS) {
             return;
@@ -321,6 +402,7 @@ impl RuleAnalysis<'_, '_, '_> {
         // `Unpickler(file).load()` has no argument of its own.
         let code = code.map_or_else(|| receiver_taint(call), |code| facts.taint(code.value).bits);
         let first = if runs_input { given } else { code };
+        self.names_texts(call, effects, first);
         let runs_download = if effects.has(Effects::STARTS) {
             self.starts_download(call)
         } else {
@@ -348,6 +430,9 @@ const WHOLE: &[&[u8]] = &[
 
 /// Returns the taint of one member of an object that contains the environment.
 pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
+    if matches!(member, b"transcript_path" | b"transcriptPath") {
+        return Taint { bits: marks.bits | PATH, ..marks };
+    }
     let is_variable =
         member.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
     // A member of a result that was computed from the environment is not the environment.
@@ -482,6 +567,23 @@ fn taint_of_first(call: &Call<'_, '_>) -> u32 {
 
 fn receiver_taint(call: &Call<'_, '_>) -> u32 {
     call.receiver.map_or(0, |object| call.facts.taint(call.facts.value(object)).bits)
+}
+
+/// Returns the file of the plugin that a name is from, as a relative path with the name in Python: `./a.js`, `a/b/NAME`.
+fn module_of(facts: &Evaluation<'_>, name: Name, language: Language) -> Option<String> {
+    let path = path(facts, name);
+    let module = path.strip_prefix('@')?;
+    match language {
+        Language::JavaScript => {
+            let root = |name: Name| match facts.step(name) {
+                NamePart::Module(module) => Some(String::from_utf8_lossy(facts.bytes(module)).into_owned()),
+                _ => None,
+            };
+            let mut names = core::iter::successors(Some(name), |name| facts.parent(*name)).take(STEPS);
+            names.find_map(root).filter(|module| module.starts_with('.'))
+        }
+        Language::Python => Some(module.split("()").next()?.trim_start_matches('.').replace('.', "/")),
+    }
 }
 
 /// Returns a name as text: `@module.member().member`, `global.member`, `*.member`.

@@ -45,6 +45,8 @@ pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
     /// The files to which downloaded data is written, and those that are opened for writing.
     written: BTreeSet<Vec<u8>>,
     opened: BTreeSet<Vec<u8>>,
+    /// The data files that are read.
+    read: BTreeSet<String>,
     /// The files to which secrets are written, with their taint.
     secrets: BTreeMap<Vec<u8>, u32>,
     /// Whether downloaded data is written to an open file.
@@ -72,6 +74,7 @@ pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &
         is_report: false,
         written: BTreeSet::new(),
         opened: BTreeSet::new(),
+        read: BTreeSet::new(),
         secrets: BTreeMap::new(),
         writes_download: false,
         resolved: Vec::new(),

@@ -1,6 +1,9 @@
 //! Where credentials are stored: files, commands that print them, and variables that contain them. Each list exists only
 //! here.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use plugward_types::Part;
 
 /// Parts of the paths of files that contain little else than credentials.
@@ -18,6 +21,50 @@ const FILES: &[&str] = plugward_types::words![
     "/exodus/ /.ethereum/ /.bitcoin/ /.config/containers/auth.json /.m2/settings.xml",
     "/.config/configstore /.config/github-copilot /.copilot/config /.aws/sso /.aws/cli/cache",
 ];
+
+/// Places of credentials and commands that print them: one text for each issuer, with `|` between its places.
+const ISSUERS: &[&str] = &[
+    ".aws/cred|.aws/sso|configure export-credentials|sts get-session-token",
+    "gcloud/application_default|.config/gcloud|gcloud auth print-",
+    ".azure/msal|.azure/accesstokens|az account get-access-token",
+    ".kube/config|config view --raw",
+    ".docker/config.json|containers/auth.json",
+    ".npmrc|.yarnrc.yml",
+    ".pypirc",
+    ".cargo/credentials|.gem/credentials|.m2/settings.xml|.composer/auth.json",
+    "gh/hosts|gh/h*|gh auth token|.config/hub",
+    ".git-credentials|git credential fill|git credential-osxkeychain",
+    ".ssh/id_|id_rsa|id_ed25519|id_ecdsa|.ssh/*",
+    ".netrc",
+    ".codex/auth|.claude/.credentials|claude code-credentials|.gemini/oauth_creds",
+    "safe storage|gh:github.com|login.keychain|dump-keychain",
+    "login data|cookies.sqlite|logins.json|key4.db|network/cookies",
+    ".pgpass|.my.cnf",
+    ".vault-token|.terraform.d/credentials|.databrickscfg|.kaggle/kaggle.json",
+    "wallet.dat|.config/solana/id.json|.ethereum/keystore",
+];
+
+/// Returns the first place of credentials in a program that is of another issuer than an earlier one.
+pub(crate) fn second_issuer(text: &[u8]) -> Option<(usize, usize)> {
+    static SEARCH: LazyLock<(Option<AhoCorasick>, Vec<usize>)> = LazyLock::new(|| {
+        let places =
+            || ISSUERS.iter().zip(0..).flat_map(|(all, at)| all.split('|').map(move |one| (one, at)));
+        let search = AhoCorasick::builder().ascii_case_insensitive(true).build(places().map(|(one, _)| one));
+        (search.ok(), places().map(|(_, at)| at).collect())
+    });
+    let (search, issuers) = &*SEARCH;
+    let mut first = None;
+    search.as_ref()?.find_iter(text).find_map(|found| {
+        let before = found.start().checked_sub(1).and_then(|at| text.get(at));
+        // The end of a longer name, or a pattern that searches for such places.
+        if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'\\') {
+            return None;
+        }
+        let issuer = issuers.get(found.pattern().as_usize());
+        let is_second = *first.get_or_insert(issuer) != issuer;
+        is_second.then(|| (found.start(), found.end()))
+    })
+}
 
 /// Parts of the paths of what agents record about their sessions.
 const TRANSCRIPTS: &[&str] = plugward_types::words![

@@ -97,6 +97,18 @@ pub(crate) fn resolve(from: &str, name: &str) -> String {
     parts.join("/")
 }
 
+/// Extensions of the files that an import can mean.
+const IMPORTED: &[&str] =
+    &["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".json", ".py", "/index.js", "/index.ts", "/__init__.py"];
+
+/// Returns the names of the files that an import, or a member of one, can mean: `./a.js`, `lib/config/NAME`.
+pub(crate) fn files(module: &str) -> impl Iterator<Item = String> {
+    let stem = module.strip_suffix(".js").unwrap_or(module);
+    let parent = module.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let stems = [module, stem, parent].into_iter().filter(|stem| !matches!(*stem, "" | "."));
+    stems.flat_map(|stem| IMPORTED.iter().map(move |end| [stem, end].concat()))
+}
+
 /// Returns the last part of a resolved name; `None` if it depends on the directory it is resolved from.
 pub(crate) fn last_part(name: &str) -> Option<&str> {
     let name = name.split(['?', '#']).next().unwrap_or(name);

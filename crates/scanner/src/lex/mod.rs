@@ -30,7 +30,7 @@ pub(crate) struct Lexed {
 }
 
 /// Converts an offset to 32 bits, which halve the memory of tokens and maps.
-fn offset(value: usize) -> u32 {
+pub(crate) fn offset(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 

@@ -3,7 +3,7 @@
 /// All detectors of this version.
 pub(crate) const SHAPES: &[&str] = plugward_types::words![
     "config-build-hook config-duplicate-key config-hook-shell config-look-alike config-mcp-shell",
-    "config-mcp-unpinned coverage-finding-cap coverage-no-lens coverage-unscanned evasion-code-in-text",
+    "config-mcp-unpinned coverage-finding-cap coverage-no-lens coverage-unscanned credential-sweep evasion-code-in-text",
     "evasion-encoding unicode-zero-width-run evasion-invalid-utf8 evasion-line-separator",
     "evasion-name-mismatch evasion-source-encoding flow-credentials-sent flow-decode-run flow-download-run",
     "flow-transcript-sent flow-undeclared-host flow-unpack-run js-child-process-value js-env-bulk js-loader-flag js-recursive-delete",

@@ -8,7 +8,7 @@ use crate::rules::Rules;
 use crate::scan::entry::{Entry, FileKind, Lens};
 use crate::scan::file::{FileRecord, Reading};
 use crate::scan::options::ScanOptions;
-use crate::scan::sink::{Hit, Lowered, Named};
+use crate::scan::sink::{CodePart, Hit, Lowered, Named};
 use crate::text::view::Obfuscations;
 
 /// Stores small records by key. The crate does no I/O, so the caller implements it.
@@ -29,7 +29,7 @@ pub trait MatchCache: Sync {
 
 /// Part of each key. Increase it with each change that finds something else in the same bytes by the same rules: in a
 /// lexer, a view or a dependency.
-const ENGINE: u32 = 14;
+const ENGINE: u32 = 15;
 /// Larger records are not stored: reading one back would cost as much as scanning the file.
 const MAX_RECORD: usize = 256 << 10;
 /// The length of the digest at the start of a record.
@@ -116,8 +116,15 @@ fn body(record: &FileRecord) -> Option<Vec<u8>> {
         out.extend([hit.how.bits(), hit.lowered as u8]);
     }
     out.extend(u32::try_from(record.named.len()).ok()?.to_le_bytes());
-    for Named { lens, path } in &record.named {
-        out.push(index_of(&Lens::ALL, lens)?);
+    for Named { lens, path, part } in &record.named {
+        let (kind, start, end) = match *part {
+            CodePart::File => (0, 0, 0),
+            CodePart::Texts => (1, 0, 0),
+            CodePart::GivenCredentials(start, end) => (2, start, end),
+            CodePart::GivenTranscript(start, end) => (3, start, end),
+        };
+        out.extend([index_of(&Lens::ALL, lens)?, kind]);
+        out.extend(start.to_le_bytes().into_iter().chain(end.to_le_bytes()));
         out.extend(u32::try_from(path.len()).ok()?.to_le_bytes());
         out.extend(path.as_bytes());
     }
@@ -188,8 +195,19 @@ pub(crate) fn decode(
     let mut named = Vec::new();
     for _ in 0..reader.long()? {
         let lens = *Lens::ALL.get(usize::from(reader.byte()?))?;
+        let (kind, start, end) = (reader.byte()?, reader.long()?, reader.long()?);
+        if start > end || end as usize > text {
+            return None;
+        }
+        let part = match kind {
+            0 => CodePart::File,
+            1 => CodePart::Texts,
+            2 => CodePart::GivenCredentials(start, end),
+            3 => CodePart::GivenTranscript(start, end),
+            _ => return None,
+        };
         let len = reader.long()? as usize;
-        named.push(Named { lens, path: String::from_utf8(reader.take(len)?.to_vec()).ok()? });
+        named.push(Named { lens, path: String::from_utf8(reader.take(len)?.to_vec()).ok()?, part });
     }
     if !reader.0.is_empty() {
         return None;

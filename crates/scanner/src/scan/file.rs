@@ -7,13 +7,14 @@ use plugward_types::{Digest, Part, Severity};
 use crate::Profile;
 use crate::engine::{PatternSet, RawMatch};
 use crate::inventory::{self, Class, EntryState, Flag};
+use crate::known::credentials;
 use crate::lex::{self, Lexed};
 use crate::rules::secret;
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::scan::cache;
 use crate::scan::entry::{Content, Entry, FileKind, Lens};
 use crate::scan::options::ScanOptions;
-use crate::scan::sink::{Embedded, EmbeddedText, Hit, Lowered, Named, Sink};
+use crate::scan::sink::{CodePart, Embedded, EmbeddedText, Hit, Lowered, Named, Sink};
 use crate::text::commands;
 use crate::text::decode;
 use crate::text::encoded::{self, Decoded, Uris};
@@ -308,6 +309,45 @@ pub(crate) fn runs(rules: &Rules, entry: &Entry<'_>, record: &mut FileRecord) {
     record.hits.append(&mut sink.hits);
 }
 
+/// Reads the texts of a file as code, because other code of the plugin starts or evaluates one of them.
+pub(crate) fn texts_as(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    lens: Lens,
+    record: &mut FileRecord,
+) {
+    let Content::Bytes { bytes, .. } = entry.content else { return };
+    if decode::has_wide_encoding(bytes) {
+        return;
+    }
+    let left = Cell::new(bytes.len().saturating_mul(AGAIN).saturating_add(FREE));
+    let whole = Source {
+        text: bytes,
+        depth: 0,
+        lens: Lens::Prose,
+        role: record.role,
+        lowered: Lowered::No,
+        left: &left,
+    };
+    let mark = if lens == Lens::Sh { b' ' } else { b'(' };
+    for quote in [b'"', b'\'', b'`'] {
+        let mut start = 0;
+        for end in memchr::memchr2_iter(quote, b'\n', bytes) {
+            let text = bytes.part(start..end);
+            // A pattern is compared with commands, and is not one.
+            let is_pattern = || text.contains(&b'\\') || memchr::memmem::find(text, b".*").is_some();
+            if start > 0 && bytes.get(start - 1) == Some(&quote) && text.contains(&mark) && !is_pattern() {
+                // Which of the texts is run is not known.
+                let text = EmbeddedText::Range(start, end);
+                let code = Embedded { lens, text, lowered: Lowered::Shown };
+                inner(rules, options, entry.path, &whole, &code, &mut record.hits, &mut record.named);
+            }
+            start = end + 1;
+        }
+    }
+}
+
 /// Reports a first line that selects an interpreter, in a file without a code extension that contains a danger.
 fn script_in_text(rules: &Rules, path: &str, text: &[u8], hits: &mut Vec<Hit>) {
     let named = inventory::names::lens(path);
@@ -379,6 +419,12 @@ fn read(
         lower_quotations(rules, source.text, &mut sink.hits);
     }
     near::find(source.text, source.lens, &mut sink);
+    if source.depth == 0
+        && matches!(source.lens, Lens::Js | Lens::Py | Lens::Sh)
+        && let Some(span) = credentials::second_issuer(source.text)
+    {
+        sink.shape("credential-sweep", span, Obfuscations::NONE);
+    }
     own.append(&mut sink.hits);
     for unread in core::mem::take(&mut sink.unread) {
         sink.shape("scan-partial", (unread.start, unread.end), Obfuscations::NONE);
@@ -397,7 +443,11 @@ fn read(
     // Code that documentation shows is not code of the plugin.
     if source.lowered != Lowered::Yes {
         let lens = source.lens;
-        named.extend(core::mem::take(&mut sink.named).into_iter().map(|path| Named { lens, path }));
+        named.extend(core::mem::take(&mut sink.named).into_iter().map(|path| Named {
+            lens,
+            path,
+            part: CodePart::File,
+        }));
         named.append(&mut sink.named_as);
     }
 }

@@ -7,6 +7,7 @@ use plugward_types::{BehaviorEvidence, Digest, FileRole, Finding, LineEnds, Part
 use crate::Profile;
 use crate::known::downloads;
 use crate::rules::{Rule, RuleClass, Rules};
+use crate::scan::connections::is_conditional;
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::scan::file::FileRecord;
 use crate::scan::options::ScanOptions;
@@ -39,6 +40,16 @@ pub(crate) struct Placed {
     pub(crate) end: (u32, u32),
 }
 
+/// A file and its place in the plugin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) entry: &'a Entry<'a>,
+    pub(crate) record: &'a FileRecord,
+    pub(crate) role: FileRole,
+    /// Rules that match in files that it runs, or that run it.
+    pub(crate) near: &'a BTreeSet<&'a str>,
+}
+
 /// Rules about the content of an encoded run that do not decode it themselves.
 const TELLING: &[&str] = &["prompt/encoded", "unicode/tags", "unicode/variation-run"];
 
@@ -46,12 +57,11 @@ const TELLING: &[&str] = &["prompt/encoded", "unicode/tags", "unicode/variation-
 pub(crate) fn make(
     rules: &Rules,
     options: &ScanOptions<'_>,
-    entry: &Entry<'_>,
-    record: &FileRecord,
-    role: FileRole,
+    file: &Place<'_>,
     counts: &mut ScanSummary,
 ) -> FileFindings {
-    let mut weighed = weigh(rules, options, entry, record, role);
+    let Place { entry, record, role, .. } = *file;
+    let mut weighed = weigh(rules, options, file);
     let family = |item: &Weighed| rules.table.get(usize::from(item.rule)).map(|rule| rule.id.family());
     let secrets: Vec<(usize, usize)> = weighed
         .iter()
@@ -197,31 +207,29 @@ fn ends_of(places: &mut Places<'_>, weighed: &[Weighed]) -> Vec<(u32, u32)> {
     out
 }
 
+/// Returns the rules of the hits in a file.
+pub(super) fn rules_of<'r>(rules: &'r Rules, record: &FileRecord) -> impl Iterator<Item = &'r Rule> {
+    let of = |hit: &Hit| rules.table.get(usize::from(rules.matcher(hit.matcher)?.rule));
+    record.hits.iter().filter_map(of)
+}
+
 /// Returns each (rule, span) once, plain matches before obfuscated ones, with its severity in the profile and the role.
-fn weigh(
-    rules: &Rules,
-    options: &ScanOptions<'_>,
-    entry: &Entry<'_>,
-    record: &FileRecord,
-    role: FileRole,
-) -> Vec<Weighed> {
+fn weigh(rules: &Rules, options: &ScanOptions<'_>, file: &Place<'_>) -> Vec<Weighed> {
+    let Place { entry, record, role, near } = *file;
     let bytes = match entry.content {
         Content::Bytes { bytes, .. } => bytes,
         _ => &[],
     };
-    let present: BTreeSet<&str> = record
-        .hits
-        .iter()
-        .filter_map(|hit| rules.table.get(usize::from(rules.matcher(hit.matcher)?.rule)))
-        .map(|rule| rule.id.as_str())
-        .collect();
-    let is_met = |needed: &String| needed.split('|').any(|id| present.contains(id));
+    let present: BTreeSet<&str> = rules_of(rules, record).map(|rule| rule.id.as_str()).collect();
+    let is_met = |rule: &Rule, needed: &String| {
+        needed.split('|').any(|id| present.contains(id) || is_conditional(rule) && near.contains(id))
+    };
     let mut best: BTreeMap<(u32, u32, u16), Weighed> = BTreeMap::new();
     for &hit in &record.hits {
         let Some(matcher) = rules.matcher(hit.matcher) else { continue };
         let Some(rule) = rules.table.get(usize::from(matcher.rule)) else { continue };
         if matcher.profiles & crate::scan::options::profile_bit(options.profile) == 0
-            || !rule.needs.iter().all(is_met)
+            || !rule.needs.iter().all(|needed| is_met(rule, needed))
         {
             continue;
         }

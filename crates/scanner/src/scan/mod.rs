@@ -2,6 +2,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 pub(crate) mod cache;
+mod connections;
 pub(crate) mod entry;
 pub(crate) mod error;
 pub(crate) mod file;
@@ -16,15 +17,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use plugward_types::{BehaviorEvidence, FileRole, Part, Severity};
+use plugward_types::{BehaviorEvidence, Part, Severity};
 
 use self::file::{FileRecord, Reading};
-use self::findings::Placed;
+use self::findings::{Place, Placed};
 use crate::Profile;
 use crate::ScanError;
 use crate::inventory::crates;
 use crate::inventory::names;
-use crate::inventory::roles::{self, FileFacts};
+use crate::inventory::roles::{self, FileFacts, Roles};
 use crate::known::credentials;
 use crate::known::modules;
 use crate::rules::Rules;
@@ -32,7 +33,8 @@ use crate::scan::entry::{Content, Entry, Lens};
 use crate::scan::error::ScanErrorKind;
 use crate::scan::options::ScanOptions;
 use crate::scan::report::{FileState, ScanReport, ScanSummary};
-use crate::scan::sink::{Hit, Named};
+use crate::scan::sink::{CodePart, Hit, Lowered, Named, Sink};
+use crate::text::view::Obfuscations;
 
 /// Scans all files of one plugin.
 ///
@@ -59,6 +61,7 @@ pub fn scan(
     let mut results = run(rules, options, entries, &order, &readings)?;
     named(rules, options, entries, (&order, &readings), &mut results)?;
     let roles = roles_of(rules, entries, &order, &results);
+    let near = connections::conditions(rules, &results, &roles.references);
     let mut report = ScanReport {
         profile: options.profile,
         rules: rules.digest(),
@@ -69,9 +72,10 @@ pub fn scan(
         behaviors: Vec::new(),
     };
     let mut placed: Vec<Placed> = Vec::new();
-    for ((index, record), role) in order.iter().zip(&results).zip(roles) {
+    for (((index, record), role), near) in order.iter().zip(&results).zip(roles.of).zip(&near) {
         let Some(entry) = entries.get(*index) else { continue };
-        let found = findings::make(rules, options, entry, record, role, &mut report.summary);
+        let file = Place { entry, record, role, near };
+        let found = findings::make(rules, options, &file, &mut report.summary);
         report.summary.bytes = report.summary.bytes.saturating_add(record.bytes);
         placed.extend(found.placed);
         report.behaviors.extend(found.behaviors);
@@ -160,8 +164,8 @@ fn limit_evidence(evidence: &mut Vec<BehaviorEvidence>) {
     });
 }
 
-/// Returns the role of each file, in the order of paths.
-fn roles_of(rules: &Rules, entries: &[Entry<'_>], order: &[usize], results: &[FileRecord]) -> Vec<FileRole> {
+/// Returns the roles of the files, in the order of paths.
+fn roles_of(rules: &Rules, entries: &[Entry<'_>], order: &[usize], results: &[FileRecord]) -> Roles {
     let sorted: Vec<Entry<'_>> = order.iter().filter_map(|index| entries.get(*index)).copied().collect();
     let named: Vec<Vec<String>> =
         results.iter().map(|record| record.named.iter().map(|named| named.path.clone()).collect()).collect();
@@ -228,6 +232,10 @@ fn readings(options: &ScanOptions<'_>, entries: &[Entry<'_>], order: &[usize]) -
         .collect()
 }
 
+/// Detectors of secrets that are sent.
+const CREDENTIALS: &str = "flow-credentials-sent";
+const TRANSCRIPT: &str = "flow-transcript-sent";
+
 /// Reads files without a code extension again, as the language in which code loads or runs them.
 fn named(
     rules: &Rules,
@@ -243,13 +251,26 @@ fn named(
         .collect();
     let texts = texts(entries);
     // A named file can name another; each is read again at most once.
-    let mut done = BTreeSet::new();
+    let (mut done, mut done_texts, mut done_given) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut open: Vec<usize> = (0..results.len()).collect();
     while let Some(turn) = open.pop() {
         let Some(result) = results.get(turn) else { continue };
         let Some(from) = order.get(turn).and_then(|index| entries.get(*index)) else { continue };
         let mut targets: BTreeMap<usize, Lens> = BTreeMap::new();
-        for Named { lens, path } in &result.named {
+        let mut texts_of: BTreeSet<(usize, Lens)> = BTreeSet::new();
+        let mut given: Vec<(usize, &str, u32, u32)> = Vec::new();
+        for Named { lens, path, part } in &result.named {
+            if *part != CodePart::File {
+                let known =
+                    modules::files(path).find_map(|path| at.get(&*modules::resolve(from.path, &path)));
+                let Some(target) = known else { continue };
+                match *part {
+                    CodePart::GivenCredentials(start, end) => given.push((*target, CREDENTIALS, start, end)),
+                    CodePart::GivenTranscript(start, end) => given.push((*target, TRANSCRIPT, start, end)),
+                    _ => drop(texts_of.insert((*target, *lens))),
+                }
+                continue;
+            }
             let runs = matches!(lens, Lens::Js | Lens::Py | Lens::Sh);
             if !runs || modules::last_part(path).is_some_and(|name| !texts.contains(name)) {
                 continue;
@@ -257,6 +278,30 @@ fn named(
             let target = modules::above(from.path, path, |name| at.get(name).copied());
             if let Some(target) = target.filter(|target| !done.contains(target)) {
                 targets.entry(target).or_insert(*lens);
+            }
+        }
+        for (target, shape, start, end) in given {
+            let sends = |record| {
+                findings::rules_of(rules, record).any(|rule| connections::NETWORK.contains(&rule.id.as_str()))
+            };
+            let span = (start as usize, end as usize);
+            if results.get(target).is_some_and(sends) && done_given.insert((turn, span)) {
+                let mut sink =
+                    Sink::new(rules, results.get(turn).and_then(|record| record.lens), from.path, &[]);
+                sink.shape(shape, span, Obfuscations::NONE);
+                // Which of its arguments the function sends is not known.
+                sink.hits.iter_mut().for_each(|hit| hit.lowered = Lowered::Shown);
+                if let Some(record) = results.get_mut(turn) {
+                    record.hits.append(&mut sink.hits);
+                }
+            }
+        }
+        for (target, lens) in texts_of {
+            let entry = order.get(target).and_then(|index| entries.get(*index));
+            if let (Some(entry), Some(record), true) =
+                (entry, results.get_mut(target), done_texts.insert((target, lens)))
+            {
+                file::texts_as(rules, options, entry, lens, record);
             }
         }
         for (target, lens) in targets {

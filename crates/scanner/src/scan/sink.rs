@@ -104,6 +104,20 @@ pub(crate) struct Command<'a> {
 pub(crate) struct Named {
     pub(crate) lens: Lens,
     pub(crate) path: String,
+    pub(crate) part: CodePart,
+}
+
+/// The part of a named file that is code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodePart {
+    /// The file.
+    File,
+    /// One of its texts, which the naming code starts or evaluates.
+    Texts,
+    /// One of its functions, to which a call gives credentials.
+    GivenCredentials(u32, u32),
+    /// The same with the records of an agent's session.
+    GivenTranscript(u32, u32),
 }
 
 /// A limit that a lens met, with the unread range.

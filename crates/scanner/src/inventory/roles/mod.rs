@@ -23,8 +23,17 @@ pub(crate) struct FileFacts<'a> {
     pub(crate) loads_computed: bool,
 }
 
-/// Returns the role of each entry, in their order.
-pub(crate) fn roles(entries: &[Entry<'_>], facts: &[FileFacts<'_>]) -> Vec<FileRole> {
+/// The roles of files, and how they were found.
+#[derive(Debug)]
+pub(crate) struct Roles {
+    /// The role of each file, in their order.
+    pub(crate) of: Vec<FileRole>,
+    /// The files to which a file refers, by position. Files that nothing runs or reads have none.
+    pub(crate) references: BTreeMap<usize, Vec<usize>>,
+}
+
+/// Returns the role of each entry.
+pub(crate) fn roles(entries: &[Entry<'_>], facts: &[FileFacts<'_>]) -> Roles {
     let mut roles: Vec<FileRole> = entries.iter().map(base).collect();
     let references = References::new(entries);
     // Each file is searched once for each role that it gets: at most three times.
@@ -58,7 +67,8 @@ pub(crate) fn roles(entries: &[Entry<'_>], facts: &[FileFacts<'_>]) -> Vec<FileR
             }
         }
     }
-    roles
+    let entries = |targets: Vec<Target>| targets.into_iter().map(|target| target.entry).collect();
+    Roles { of: roles, references: known.into_iter().map(|(at, targets)| (at, entries(targets))).collect() }
 }
 
 /// Returns the role of a file by the host's hint and by its name.

@@ -9,7 +9,7 @@ use super::path::KeyPath;
 use super::scalar::{Scalar, ScalarText};
 use crate::lex::Lexed;
 use crate::scan::entry::Lens;
-use crate::scan::sink::{Named, Sink, Unread};
+use crate::scan::sink::{CodePart, Named, Sink, Unread};
 use crate::text::Within;
 use crate::text::view::Obfuscations;
 
@@ -340,7 +340,8 @@ impl<'t, 'r> Tree<'t, 'r> {
             && !value.is_empty()
             && !value.contains('*')
         {
-            self.sink.named_as.push(Named { lens: Lens::Js, path: value.to_owned() });
+            let path = value.to_owned();
+            self.sink.named_as.push(Named { lens: Lens::Js, path, part: CodePart::File });
         }
     }
 

@@ -20,6 +20,10 @@ const WRITING: source::Writing =
 /// Names of the module that starts child processes.
 const STARTERS: [&[u8]; 2] = [b"child_process", b"node:child_process"];
 
+/// Names that code gives to that module.
+const STARTER_NAMES: &[&[u8]] =
+    &[b"cp", b"childProcess", b"child_process", b"proc", b"shell", b"shelljs", b"sh"];
+
 /// Creates the table of names that rules look for.
 pub(crate) fn names() -> Names {
     let mut names = Names::new();
@@ -56,6 +60,24 @@ fn check(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
     source::comment_ends(src, &reading.pieces, b"//", sink);
     unseen_blanks(src, reading, sink);
     starters(reading, sink);
+    unknown_starters(reading, sink);
+}
+
+/// Reports `cp.exec(…)` for an object that no code of the file defines. The pattern of a regular expression has other
+/// names.
+fn unknown_starters(reading: &Reading, sink: &mut Sink<'_>) {
+    let program = &reading.program;
+    let Some(exec) = program.find_text(b"exec") else { return };
+    for id in program.ids() {
+        if let Node::Call { callee, .. } = program.node(id)
+            && let Node::Member { object, name } = program.node(callee)
+            && name == exec
+            && let Node::Global(object) = program.node(object)
+            && STARTER_NAMES.contains(&program.bytes(object))
+        {
+            sink.shape("js-child-process-value", program.span(id), Obfuscations::NONE);
+        }
+    }
 }
 
 /// Reports a zero-width character next to a word, which JavaScript treats as whitespace.

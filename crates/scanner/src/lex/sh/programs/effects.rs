@@ -13,7 +13,7 @@ use crate::lex::sh::syntax::simple::{AssignmentScope, CommandWords, Stage};
 use crate::lex::sh::taint::calls::VariableScope;
 use crate::lex::sh::{Parser, TextOrigin, Word};
 use crate::scan::entry::Lens;
-use crate::scan::sink::{EmbeddedText, Named};
+use crate::scan::sink::{CodePart, EmbeddedText, Named};
 use crate::text::view::{Obfuscations, View};
 
 /// Programs whose output is meant for the shell, as in `eval "$(ssh-agent)"`.
@@ -316,7 +316,7 @@ impl Parser<'_, '_, '_> {
         let file = file.part(below.map_or(0, |at| at + 1)..);
         if !file.is_empty() && !file.contains(&b'$') {
             let path = String::from_utf8_lossy(file).into_owned();
-            self.sink.named_as.push(Named { lens, path });
+            self.sink.named_as.push(Named { lens, path, part: CodePart::File });
         }
     }
 
