@@ -1,11 +1,12 @@
 //! The cache of matches that a caller can keep between two scans.
 
-use plugward_types::Digest;
+use plugward_types::{Digest, FileRole};
 use sha2::{Digest as _, Sha256};
 
 use crate::inventory::EntryState;
+use crate::inventory::roles::FileFacts;
 use crate::rules::Rules;
-use crate::scan::entry::{Entry, FileKind, Lens};
+use crate::scan::entry::{Content, Entry, FileKind, Lens};
 use crate::scan::file::{FileRecord, Reading};
 use crate::scan::options::ScanOptions;
 use crate::scan::sink::{Hit, Lowered, Named};
@@ -61,6 +62,47 @@ pub(crate) fn key(
     }
     field(digest.as_bytes());
     Digest::from_bytes(hasher.finalize().into())
+}
+
+/// Returns the key of the roles of a plugin's files. It covers everything that they depend on.
+pub(crate) fn roles_key(entries: &[Entry<'_>], facts: &[FileFacts<'_>]) -> Digest {
+    let mut hasher = Sha256::new();
+    let mut field = |bytes: &[u8]| {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    field(b"plugward-scan-roles/1");
+    field(&ENGINE.to_le_bytes());
+    field(env!("CARGO_PKG_VERSION").as_bytes());
+    for (entry, facts) in entries.iter().zip(facts) {
+        let (kind, digest) = match entry.content {
+            Content::Bytes { digest, .. } => (0, Some(digest)),
+            Content::Link => (1, None),
+            Content::Special => (2, None),
+            Content::Unreadable { .. } => (3, None),
+        };
+        field(entry.path.as_bytes());
+        field(&[kind, u8::from(facts.loads_computed)]);
+        field(digest.as_ref().map_or(&[], |digest| digest.as_bytes()));
+        field(format!("{:?} {:?}", entry.role, facts.named).as_bytes());
+    }
+    Digest::from_bytes(hasher.finalize().into())
+}
+
+/// Serializes the roles of a plugin's files.
+pub(crate) fn encode_roles(key: &Digest, roles: &[FileRole]) -> Option<Vec<u8>> {
+    let body: Option<Vec<u8>> = roles.iter().map(|role| index_of(&FileRole::ALL, role)).collect();
+    let body = body?;
+    Some([&seal(key, &body)[..], &body].concat())
+}
+
+/// Deserializes the roles of a number of files; `None` if the record belongs to another key.
+pub(crate) fn decode_roles(key: &Digest, bytes: &[u8], count: usize) -> Option<Vec<FileRole>> {
+    let (given, body) = bytes.split_at_checked(SEAL)?;
+    if given != seal(key, body) || body.len() != count {
+        return None;
+    }
+    body.iter().map(|index| FileRole::ALL.get(usize::from(*index)).copied()).collect()
 }
 
 const STATES: [EntryState; 13] = [
