@@ -126,7 +126,7 @@ fn main() {
     let (full, full_dir) = directory();
     let ledger = open(&full_dir, Durability::Off);
     let live = full.path().join("ledger.jsonl");
-    while std::fs::metadata(&live).unwrap().len() < (64 << 20) - 300_000 {
+    while std::fs::metadata(&live).unwrap().len() < (4 << 20) - 300_000 {
         append(&ledger, 1_000);
     }
     drop(ledger);

@@ -253,6 +253,64 @@ fn functions_in_the_reverse_order_of_their_calls_settle() {
     assert!(source.lines(Language::JavaScript).contains(&"call eval()".to_owned()));
 }
 
+/// Appends `let x = value; x('c')`.
+fn call_of(source: &mut Source, value: NodeId) {
+    source.declare("x", value);
+    let (x, code) = (source.name("x"), source.text("c"));
+    source.call(x, &[code]);
+}
+
+#[test]
+fn a_value_that_depends_on_later_code_is_evaluated_again() {
+    let items = || {
+        let mut source = Source::new();
+        let list = source.all(Node::List, &[]);
+        source.declare("a", list);
+        let a = source.name("a");
+        let pop = source.member(a, "pop");
+        let popped = source.call(pop, &[]);
+        call_of(&mut source, popped);
+        let a = source.name("a");
+        let push = source.member(a, "push");
+        let eval = source.name("eval");
+        source.call(push, &[eval]);
+        source
+    };
+    let fields = || {
+        let mut source = Source::new();
+        let record = source.all(Node::Record, &[]);
+        source.declare("o", record);
+        let (object, key) = (source.name("o"), source.text("run"));
+        let member = source.push(Node::Index { object, key });
+        call_of(&mut source, member);
+        let object = source.name("o");
+        let target = source.member(object, "run");
+        let eval = source.name("eval");
+        source.0.bind(target, eval, (0, 1));
+        source
+    };
+    let results = || {
+        let mut source = Source::new();
+        let g = source.0.text(b"g");
+        source.0.declare(g);
+        let first = source.function(&[], |source| {
+            let g = source.name("g");
+            source.call(g, &[])
+        });
+        source.declare("f", first);
+        let f = source.name("f");
+        let result = source.call(f, &[]);
+        call_of(&mut source, result);
+        let later = source.function(&[], |source| source.name("eval"));
+        source.declare("g", later);
+        source
+    };
+    for source in [items(), fields(), results()] {
+        let lines = source.lines(Language::JavaScript);
+        assert!(lines.contains(&"call eval('c')".to_owned()), "{lines:?}");
+    }
+}
+
 /// Builds a program of random expressions over earlier ones.
 fn random(steps: &[(u8, u16, u16)]) -> Program {
     let mut source = Source::new();

@@ -14,8 +14,8 @@ use crate::storage::{ANCHOR, LIVE, LiveFileState, SyncMode, Tape};
 
 const FIRST_WINDOW: u64 = 128 * 1024;
 const PART: &str = ".part";
-/// The maximum size of a live file. A new segment starts at 64 MiB, and one append adds at most as much
-/// again.
+/// The maximum size of a live file. A new segment starts at 4 MiB, at 64 MiB in earlier versions, and one append adds at
+/// most 64 MiB.
 const MAX_LIVE: u64 = 256 * 1024 * 1024;
 
 fn check_size(file: &str, size: u64) -> Result<(), LedgerError> {

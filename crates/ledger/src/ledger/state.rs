@@ -23,7 +23,8 @@ const ANCHOR_PART: &str = "ledger.checkpoint.part";
 const MAX_EVENTS: usize = 1_024;
 /// The number of records between two syncs under [`Durability::Decisions`].
 const DECISIONS_EVERY: u64 = 64;
-pub(crate) const SEGMENT: u64 = 64 * 1024 * 1024;
+/// The size from which a new segment starts. Each open hashes the live one, so this bounds what a long history costs.
+pub(crate) const SEGMENT: u64 = 4 * 1024 * 1024;
 pub(crate) const TOOL: &str = concat!("plugward-ledger ", env!("CARGO_PKG_VERSION"));
 
 pub(crate) struct Core {

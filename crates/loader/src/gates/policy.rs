@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plugward_manifest::{MAIN_FILES, Manifest, SurfaceKind};
 use plugward_pinstore::{
-    Baselines, EffectiveList, Pin, PinCheck, PinOrigin, PinState, Pins, ReviewedDigests, RevocationCheck,
+    Baselines, EffectiveList, Pin, PinCheck, PinOrigin, Pins, ReviewedDigests, RevocationCheck,
     RevocationSubject, Revocations,
 };
 use plugward_state_file::StateError;
@@ -369,7 +369,7 @@ pub(crate) fn namesake(
     let facts = subject.facts();
     let called = called(one);
     let others = |key: &PluginKey| key != subject.key() && subject.observed.predecessor.as_ref() != Some(key);
-    let denied = || pins.iter().filter(|(key, pin)| pin.state == PinState::Denied && others(key));
+    let denied = || pins.denied().filter(|(key, _)| others(key));
     let same_manifest = |pin: &Pin| {
         let known = pin.agreed.iter().flat_map(|agreed| &agreed.facts.manifest);
         known.into_iter().any(|(dialect, digest)| facts.manifest.get(dialect) == Some(digest))

@@ -14,7 +14,7 @@ use crate::pins::change::{Change, ChangeOutcome, apply};
 use crate::pins::check::{PinCheck, agreed, check};
 use crate::pins::facts::{DirectoryId, ObservedPlugin};
 use crate::pins::load::{Loaded, StoreCheck, StoreNotice, is_whole, load};
-use crate::pins::pin::{AgreedState, McpOwner, McpPin, Pin};
+use crate::pins::pin::{AgreedState, McpOwner, McpPin, Pin, PinState};
 use crate::revocations::entry::Revocation;
 use plugward_types::Timestamp;
 
@@ -35,8 +35,16 @@ const KEEP_DAMAGED: usize = 3;
 pub struct Pins {
     file: StateFile,
     model: Model,
+    /// The keys that are denied. Each plugin is compared with them, and few pins are denials.
+    denied: Vec<PluginKey>,
     notices: Vec<StoreNotice>,
     wait: Duration,
+}
+
+/// Returns the keys of the denials.
+fn denied(model: &Model) -> Vec<PluginKey> {
+    let is_denied = |(_, pin): &(&PluginKey, &Pin)| pin.state == PinState::Denied;
+    model.pins.iter().filter(is_denied).map(|(key, _)| key.clone()).collect()
 }
 
 /// The result of a commit.
@@ -85,7 +93,13 @@ impl Pins {
     pub fn open(file: &StateFile) -> Result<(Self, StoreCheck), StoreError> {
         let Loaded { model, check, notices, .. } =
             load(file.name(), file.read(), || file.read_backup(&is_whole))?;
-        Ok((Self { file: file.clone(), model, notices, wait: WAIT }, check))
+        let denied = denied(&model);
+        Ok((Self { file: file.clone(), model, denied, notices, wait: WAIT }, check))
+    }
+
+    fn set_model(&mut self, model: Model) {
+        self.denied = denied(&model);
+        self.model = model;
     }
 
     /// Sets how long a commit waits for the file lock; the default is 5 s.
@@ -127,6 +141,11 @@ impl Pins {
     /// `pin/gone`.
     pub fn iter(&self) -> impl Iterator<Item = (&PluginKey, &Pin)> {
         self.model.pins.iter()
+    }
+
+    /// Returns the pins that are denials, by key, without visiting the others.
+    pub fn denied(&self) -> impl Iterator<Item = (&PluginKey, &Pin)> {
+        self.denied.iter().filter_map(|key| self.model.pins.get_key_value(key))
     }
 
     /// Returns the pinned offers of an MCP server.
@@ -219,11 +238,12 @@ impl Pins {
         };
         if let Some(wrote) = wrote {
             let serial = loaded.model.serial;
-            (self.model, self.notices) = (loaded.model, loaded.notices);
+            self.set_model(loaded.model);
+            self.notices = loaded.notices;
             return Ok(CommitReport { outcomes, serial, wrote });
         }
         let (kept, written) = self.write(&hold, &loaded, model)?;
-        self.model = written;
+        self.set_model(written);
         self.notices.clear();
         Ok(CommitReport { outcomes, serial: self.model.serial, wrote: WriteOutcome::Synced { kept } })
     }
@@ -239,7 +259,13 @@ impl Pins {
         now: Timestamp,
         wait: Duration,
     ) -> Result<Self, StoreError> {
-        let pins = Self { file: file.clone(), model: Model::default(), notices: Vec::new(), wait };
+        let pins = Self {
+            file: file.clone(),
+            model: Model::default(),
+            denied: Vec::new(),
+            notices: Vec::new(),
+            wait,
+        };
         let hold = file.lock(wait).map_err(|error| pins.not_saved(error))?;
         let loaded = match load(file.name(), hold.read(), || hold.read_backup(&is_whole)) {
             Ok(loaded) => loaded,
@@ -257,7 +283,7 @@ impl Pins {
         let mut fresh = Model { serial: loaded.model.serial, ..Model::default() };
         let _outcomes = apply(&mut fresh, changes, now);
         let (_, model) = pins.write(&hold, &loaded, fresh)?;
-        Ok(Self { model, ..pins })
+        Ok(Self { denied: denied(&model), model, ..pins })
     }
 
     fn not_saved(&self, error: StateError) -> StoreError {

@@ -213,6 +213,7 @@ fn a_denial_names_what_was_seen_and_an_accepted_lockfile_is_known_by_content() {
     assert_eq!(done.outcomes, [ChangeOutcome::Done, ChangeOutcome::Done, ChangeOutcome::Already]);
     let (mut pins, _) = home.open();
     assert!(pins.is_lock_accepted(&digest(3)) && !pins.is_lock_accepted(&digest(4)));
+    assert_eq!(pins.denied().map(|(key, _)| key).collect::<Vec<_>>(), [&key(OLD)]);
     let pin = pins.get(&key(OLD)).unwrap();
     let denial = pin.denied.as_ref().unwrap();
     assert_eq!((denial.tree, denial.by.as_deref(), denial.at), (Some(tree(5)), Some("anna"), now()));

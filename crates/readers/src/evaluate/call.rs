@@ -263,14 +263,19 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn tell_call(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> super::Taint {
-        self.analysis.call(&Call {
+        let marks = self.analysis.call(&Call {
             facts: &self.facts,
             name,
             arguments,
             kind: place.kind,
             receiver: place.object,
             node: place.id,
-        })
+        });
+        let changes = self.analysis.changes();
+        if changes != self.remembered {
+            (self.remembered, self.remembered_at) = (changes, self.tick);
+        }
+        marks
     }
 
     /// Calls the functions among the arguments with values, as `forEach` and other callbacks do.

@@ -12,7 +12,7 @@ use super::name::{Name, NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Taint, Value};
 use super::{Analysis, Convergence, Language, NameUse, Round};
 use crate::hash::KeyedHash;
-use crate::program::{FunctionId, List, Node, NodeFlags, NodeId, Program, Text, Variable};
+use crate::program::{FunctionId, List, Node, NodeFlags, NodeId, Program, Variable};
 use crate::view::Obfuscations;
 
 /// The most rounds until the variables converge. A round goes forward over the program and then backward over
@@ -49,7 +49,7 @@ pub(super) enum Position {
 
 /// The meaning of a variable's name before the variable is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OuterName {
+pub(super) enum OuterName {
     /// None: reading the variable is an error.
     None,
     Variable(Variable),
@@ -76,7 +76,7 @@ pub(super) struct Machine<'p, 'a> {
     /// By variable: the first expression that binds it unconditionally.
     pub(super) certain: Vec<usize>,
     /// By variable: the meaning of its name before it is bound.
-    outers: Vec<OuterName>,
+    pub(super) outers: Vec<OuterName>,
     /// Global names that the file assigns.
     pub(super) assigned: HashSet<Constant, KeyedHash>,
     /// Modules from which all members are imported.
@@ -85,17 +85,22 @@ pub(super) struct Machine<'p, 'a> {
     pub(super) is_over: bool,
     pub(super) changed: bool,
     /// The number of changes so far. A value is not computed again if none of its operands has changed since.
-    tick: u32,
+    pub(super) tick: u32,
     /// The ticks at which a field of each name last changed, and at which inheritance changed.
     pub(super) keys_at: HashMap<Constant, u32, KeyedHash>,
-    parents_at: u32,
+    pub(super) parents_at: u32,
     /// The ticks at which each variable, and an argument of each function, last changed.
     pub(super) variables_at: Vec<u32>,
     pub(super) arguments_at: Vec<u32>,
+    /// The tick at which items were last added to a list or record.
+    pub(super) grown_at: HashMap<NodeId, u32, KeyedHash>,
     /// Set if a class defines `__enter__`, so that `with` can replace an object by another.
-    has_enter: bool,
+    pub(super) has_enter: bool,
     /// By expression: the ticks at which its value changed and was computed.
-    stamps: Vec<(u32, u32)>,
+    pub(super) stamps: Vec<(u32, u32)>,
+    /// The tick at which the analysis last remembered something that calls depend on, and its number of changes.
+    pub(super) remembered_at: u32,
+    pub(super) remembered: usize,
     pub(super) round: Round,
     pub(super) count: usize,
 }
@@ -125,8 +130,11 @@ impl<'p, 'a> Machine<'p, 'a> {
             parents_at: 1,
             variables_at: vec![1; program.variables()],
             arguments_at: vec![1; program.functions.len()],
+            grown_at: HashMap::default(),
             has_enter: language == Language::Python && program.find_text(b"__enter__").is_some(),
             stamps: vec![(0, 0); program.len()],
+            remembered_at: 0,
+            remembered: 0,
             round: Round::Settle,
             count: 0,
         };
@@ -228,6 +236,12 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.keys_at.insert(key, self.tick);
     }
 
+    /// Records an addition to a list or record.
+    pub(super) fn change_items(&mut self, collection: NodeId) {
+        self.change();
+        self.grown_at.insert(collection, self.tick);
+    }
+
     pub(super) fn change_variable(&mut self, variable: Variable) {
         self.change();
         if let Some(at) = self.variables_at.get_mut(variable.index()) {
@@ -239,74 +253,6 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.change();
         if let Some(at) = self.arguments_at.get_mut(function.index()) {
             *at = self.tick;
-        }
-    }
-
-    /// Returns `true` if no field of this name has changed since the tick `computed`.
-    fn is_field_old(&self, name: Text, computed: u32) -> bool {
-        let changed = self.keys_at.get(&Constants::of(name)).copied().unwrap_or(0);
-        changed <= computed && self.parents_at <= computed && !self.has_enter
-    }
-
-    /// Returns `true` if a call only depends on the values of its operands.
-    fn is_inert(&self, callee: NodeId, arguments: List) -> bool {
-        let is_plain = |atom: &Atom| match *atom {
-            Atom::Name(name) => {
-                self.intrinsics.get(name.index()).copied().flatten() == Some(Intrinsic::Unknown)
-            }
-            Atom::Open | Atom::Many | Atom::Crowd | Atom::Taint(_) | Atom::Origin(_) => true,
-            _ => false,
-        };
-        let is_value = |node: &NodeId| self.facts.values.slice(self.value(*node)).iter().all(is_plain);
-        let object = match self.facts.program.node(callee) {
-            Node::Member { object, .. } | Node::Index { object, .. } => is_value(&object),
-            _ => true,
-        };
-        object && is_value(&callee) && self.items(arguments).iter().all(is_value)
-    }
-
-    /// Returns `true` if computing a value again would have the same result.
-    fn is_current(&self, id: NodeId) -> bool {
-        let computed = self.stamps.get(id.index()).map_or(0, |stamp| stamp.1);
-        let is_old = |node: &NodeId| self.stamps.get(node.index()).is_some_and(|stamp| stamp.0 <= computed);
-        let all = |list: List| self.facts.program.items(list).iter().all(is_old);
-        if computed == 0 {
-            return false;
-        }
-        match self.facts.program.node(id) {
-            Node::Unknown | Node::Text(_) | Node::Number(_) | Node::Module(_) => true,
-            Node::Join(list)
-            | Node::Mix(list)
-            | Node::Either(list)
-            | Node::Last(list)
-            | Node::List(list)
-            | Node::Record(list) => all(list),
-            Node::Field { key, value } => is_old(&key) && is_old(&value),
-            Node::Spread(value) | Node::Return { value, .. } | Node::Import(value) => is_old(&value),
-            Node::Variable(variable) => {
-                let is_own = self.outers.get(variable.index()).is_none_or(|outer| *outer == OuterName::None);
-                let at = self.variables_at.get(variable.index()).copied().unwrap_or(0);
-                if is_own { at <= computed } else { self.tick <= computed }
-            }
-            Node::Global(name) => self.is_field_old(name, computed),
-            Node::Member { object, name } => is_old(&object) && self.is_field_old(name, computed),
-            Node::Call { callee, arguments, .. } => {
-                let object = match self.facts.program.node(callee) {
-                    Node::Member { object, .. } | Node::Index { object, .. } => is_old(&object),
-                    _ => true,
-                };
-                let is_same = object && is_old(&callee) && all(arguments);
-                is_same && (self.tick <= computed || self.is_inert(callee, arguments))
-            }
-            Node::Function(function) => {
-                self.arguments_at.get(function.index()).is_some_and(|at| *at <= computed)
-            }
-            Node::Bind { target, value } => match self.facts.program.node(target) {
-                Node::Variable(_) | Node::Global(_) => is_old(&value),
-                Node::Member { object, .. } => is_old(&value) && is_old(&object),
-                _ => false,
-            },
-            _ => self.tick <= computed,
         }
     }
 

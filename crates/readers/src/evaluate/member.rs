@@ -199,7 +199,10 @@ impl Machine<'_, '_> {
         let both = self.join(known, value);
         if both != known {
             self.elements.insert(holder, both);
-            self.change();
+            match holder {
+                FieldOwner::Record(node) => self.change_items(node),
+                _ => self.change(),
+            }
         }
     }
 
@@ -215,7 +218,7 @@ impl Machine<'_, '_> {
         let known = self.facts.grown.entry(node).or_default();
         if !known.contains(&added) && known.len() < MOST_GROWN {
             known.push(added);
-            self.change();
+            self.change_items(node);
         }
     }
 

@@ -8,6 +8,7 @@
 mod bind;
 mod call;
 mod constant;
+mod current;
 mod decode;
 mod facts;
 mod fold;
@@ -112,8 +113,14 @@ pub trait Analysis {
     /// Handles a call of a name. Returns the taint of the result, besides that of the receiver and the
     /// arguments.
     fn call(&mut self, call: &Call<'_, '_>) -> Taint;
+    /// Returns the number of changes to what the analysis remembers of calls, such as the files that they write.
+    ///
+    /// After a change, calls are reported again.
+    fn changes(&self) -> usize {
+        0
+    }
     /// Returns `true` if the result of a call depends on the arguments and so inherits their taint.
-    fn passes(&self, _facts: &Evaluation<'_>, _name: Name) -> bool {
+    fn passes(&mut self, _facts: &Evaluation<'_>, _name: Name) -> bool {
         true
     }
     /// Returns the part of a taint that a call or an event delivers to a function among its arguments.

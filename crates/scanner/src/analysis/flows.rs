@@ -1,6 +1,7 @@
 //! Data flow of secrets and foreign code from sources to sinks.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use plugward_readers::{
     Alternative, Argument, Call, Evaluation, Language, Name, NamePart, Node, NodeId, Taint, Value,
@@ -57,16 +58,39 @@ const LISTINGS: &[&str] = plugward_types::words![
 ];
 /// The longest name that is compared, in members.
 const STEPS: usize = 7;
+/// The most bytes of a member that are compared. The tables contain no longer one.
+const LONGEST: usize = 256;
 /// The deepest nesting of collections in sent data.
 const MOST_NESTED: usize = 3;
 impl RuleAnalysis<'_, '_, '_> {
+    /// Returns a name as text with its effects. They are written once per name, because bundles call few names often.
+    fn spelled(&mut self, facts: &Evaluation<'_>, name: Name) -> Rc<SpelledName> {
+        if let Some(Some(known)) = self.spelled.get(name.index()) {
+            return Rc::clone(known);
+        }
+        let path = path(facts, name);
+        let is_text =
+            matches!(path.as_str(), "@json" | "Buffer" | "@buffer" | "@buffer.Buffer" | "@urllib.parse");
+        let begins_effects =
+            is_text || self.is_own_module(facts, name) || writes_text(&path) || self.calls.knows(&path);
+        let spelled = Rc::new(SpelledName { effects: self.calls.effects(&path), begins_effects, path });
+        if self.spelled.len() <= name.index() {
+            self.spelled.resize(name.index() + 64, None);
+        }
+        if let Some(slot) = self.spelled.get_mut(name.index()) {
+            *slot = Some(Rc::clone(&spelled));
+        }
+        spelled
+    }
+
     /// Returns the taint of a call's result, and reports flows of secrets and foreign code.
     pub(super) fn flow(&mut self, call: &Call<'_, '_>) -> Taint {
         let facts = call.facts;
-        let path = path(facts, call.name);
-        let effects = self.piped(call, &path).unwrap_or_else(|| self.calls.effects(&path));
-        let depth = if effects.has(Effects::SENDS) { MOST_NESTED } else { usize::from(writes_text(&path)) };
-        let mut given = if is_method(&path, "pipe") { receiver_taint(call) } else { 0 };
+        let spelled = self.spelled(facts, call.name);
+        let path = &*spelled.path;
+        let effects = self.piped(call, path).unwrap_or(spelled.effects);
+        let depth = if effects.has(Effects::SENDS) { MOST_NESTED } else { usize::from(writes_text(path)) };
+        let mut given = if is_method(path, "pipe") { receiver_taint(call) } else { 0 };
         let mut texts: Vec<u8> = Vec::new();
         for argument in call.arguments {
             given |= taint_of(facts, argument.value, depth);
@@ -78,13 +102,13 @@ impl RuleAnalysis<'_, '_, '_> {
             }
         }
         if self.is_report {
-            self.tell_flow(call, &path, effects, given);
+            self.tell_flow(call, path, effects, given);
         }
-        self.keep_written(call, &path, effects, given);
-        if is_read(&path) {
+        self.keep_written(call, path, effects, given);
+        if is_read(path) {
             self.keep_read(call);
         }
-        let mut out = self.contents(call, &path, effects, given, &texts);
+        let mut out = self.contents(call, path, effects, given, &texts);
         // An answer of this machine is not code of another host.
         if (effects.has(Effects::SENDS) || effects.has(Effects::RECEIVES)) && !self.stays_here(call) {
             out |= DOWNLOAD;
@@ -92,14 +116,14 @@ impl RuleAnalysis<'_, '_, '_> {
         if effects.has(Effects::STARTS) {
             out |= self.printed(call) | self.started(call);
         }
-        if writes_text(&path) {
+        if writes_text(path) {
             out |= given;
         }
         if effects == Effects::default() {
             out |= given & ENVIRONMENT;
-            if !is_question(&path) {
+            if !is_question(path) {
                 out |= of_path(&texts);
-                if is_listing(&path) {
+                if is_listing(path) {
                     out |= self.of_paths(call);
                 }
             }
@@ -201,7 +225,9 @@ impl RuleAnalysis<'_, '_, '_> {
             let files =
                 text.split(|byte| *byte == b' ').filter(|word| word.contains(&b'/') && of_path(word) == 0);
             let files: Vec<Vec<u8>> = files.map(<[u8]>::to_vec).chain(self.opened.iter().cloned()).collect();
-            self.secrets.extend(files.into_iter().map(|file| (file, secret)));
+            for file in files {
+                self.changes += usize::from(self.secrets.insert(file, secret) != Some(secret));
+            }
         }
         let mut words = text.split(|byte| *byte == b' ').filter(|word| word.len() > 1);
         if opens || streams {
@@ -212,7 +238,7 @@ impl RuleAnalysis<'_, '_, '_> {
             };
             let is_write = streams || text.split(|byte| *byte == b' ').skip(1).any(is_mode);
             if let Some(file) = words.next().filter(|_| is_write) {
-                self.opened.insert(file.to_vec());
+                self.changes += usize::from(self.opened.insert(file.to_vec()));
             }
         } else if effects.has(Effects::SENDS) || given & DOWNLOAD != 0 && !writes_lines(call) {
             self.writes_download |= path.contains("open()");
@@ -266,20 +292,22 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns the taint of one environment variable, and of a part of an answer.
-    pub(super) fn read_marks(&self, facts: &Evaluation<'_>, name: Name) -> Taint {
+    pub(super) fn read_marks(&mut self, facts: &Evaluation<'_>, name: Name) -> Taint {
         let NamePart::Member(member) = facts.step(name) else { return Taint::NONE };
-        if matches!(path(facts, name).as_str(), "process.stdin" | "Bun.stdin" | "Deno.stdin" | "@sys.stdin") {
+        let is_input = || {
+            matches!(path(facts, name).as_str(), "process.stdin" | "Bun.stdin" | "Deno.stdin" | "@sys.stdin")
+        };
+        if ends_in(facts, name, &[b"stdin"]) && is_input() {
             return Taint { bits: INPUT, origin: None };
         }
         let answer = facts.parent(name).filter(|parent| facts.step(*parent) == NamePart::Result);
         let called = answer.and_then(|answer| facts.parent(answer));
-        if called.is_some_and(|called| self.calls.effects(&path(facts, called)).has(Effects::SENDS)) {
+        if called.is_some_and(|called| self.spelled(facts, called).effects.has(Effects::SENDS)) {
             return Taint { bits: DOWNLOAD, origin: None };
         }
-        let secret = credentials::is_secret_name(facts.bytes(member));
-        let of_environment =
-            || facts.parent(name).is_some_and(|parent| ENVIRONMENTS.contains(&path(facts, parent).as_str()));
-        if secret && of_environment() { Taint { bits: NAMED, origin: None } } else { Taint::NONE }
+        let of_environment = facts.parent(name).is_some_and(|parent| is_environment(facts, parent));
+        let secret = of_environment && credentials::is_secret_name(facts.bytes(member));
+        if secret { Taint { bits: NAMED, origin: None } } else { Taint::NONE }
     }
 
     /// Returns `true` if the first argument contains the file name of an image.
@@ -310,19 +338,16 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns `true` if the result of a call depends on its arguments. The output of a program does not count.
-    pub(super) fn passes_on(&self, facts: &Evaluation<'_>, name: Name) -> bool {
-        let path = path(facts, name);
-        let effects = self.calls.effects(&path);
-        !is_question(&path)
+    pub(super) fn passes_on(&mut self, facts: &Evaluation<'_>, name: Name) -> bool {
+        let spelled = self.spelled(facts, name);
+        let effects = spelled.effects;
+        !is_question(&spelled.path)
             && ![Effects::RUNS, Effects::STARTS, Effects::SENDS].iter().any(|one| effects.has(*one))
     }
 
     /// Returns `true` if a name begins the name of a call with effects.
-    pub(super) fn has_effects(&self, facts: &Evaluation<'_>, name: Name) -> bool {
-        let path = path(facts, name);
-        let is_text =
-            matches!(path.as_str(), "@json" | "Buffer" | "@buffer" | "@buffer.Buffer" | "@urllib.parse");
-        is_text || self.is_own_module(facts, name) || writes_text(&path) || self.calls.knows(&path)
+    pub(super) fn has_effects(&mut self, facts: &Evaluation<'_>, name: Name) -> bool {
+        self.spelled(facts, name).begins_effects
     }
 
     /// Returns `true` for a module that can be a file of the plugin. Its members keep their names.
@@ -557,8 +582,20 @@ pub(super) fn taint_of(facts: &Evaluation<'_>, value: Value, depth: usize) -> u3
 
 /// Returns the taint of a value that is the environment itself.
 fn of_environment(facts: &Evaluation<'_>, value: Value) -> u32 {
-    let is = facts.names(value).any(|name| ENVIRONMENTS.contains(&path(facts, name).as_str()));
-    if is { ENVIRONMENT } else { 0 }
+    if facts.names(value).any(|name| is_environment(facts, name)) { ENVIRONMENT } else { 0 }
+}
+
+/// Returns `true` if a name is the environment itself.
+fn is_environment(facts: &Evaluation<'_>, name: Name) -> bool {
+    ends_in(facts, name, &[b"env", b"environ", b"environb"])
+        && ENVIRONMENTS.contains(&path(facts, name).as_str())
+}
+
+/// Returns `true` if the path of a name may end in one of these members. Few names do, and only theirs are spelled.
+fn ends_in(facts: &Evaluation<'_>, name: Name, members: &[&[u8]]) -> bool {
+    let NamePart::Member(member) = facts.step(name) else { return false };
+    let member = facts.bytes(member);
+    members.contains(&member) || member == b"default"
 }
 
 fn taint_of_first(call: &Call<'_, '_>) -> u32 {
@@ -586,6 +623,15 @@ fn module_of(facts: &Evaluation<'_>, name: Name, language: Language) -> Option<S
     }
 }
 
+/// A name as text, and the effects of a call of it.
+#[derive(Debug)]
+pub(super) struct SpelledName {
+    path: String,
+    effects: Effects,
+    /// Whether the name begins the name of a call with effects.
+    begins_effects: bool,
+}
+
 /// Returns a name as text: `@module.member().member`, `global.member`, `*.member`.
 pub(super) fn path(facts: &Evaluation<'_>, name: Name) -> String {
     let mut steps = Vec::new();
@@ -595,10 +641,12 @@ pub(super) fn path(facts: &Evaluation<'_>, name: Name) -> String {
             NamePart::Global => String::new(),
             NamePart::Any | NamePart::Computed => "*".to_owned(),
             NamePart::Module(module) => {
-                let text = String::from_utf8_lossy(facts.bytes(module)).into_owned();
+                let text = String::from_utf8_lossy(facts.bytes(module).head(LONGEST)).into_owned();
                 format!("@{}", text.strip_prefix("node:").unwrap_or(&text))
             }
-            NamePart::Member(member) => format!(".{}", String::from_utf8_lossy(facts.bytes(member))),
+            NamePart::Member(member) => {
+                format!(".{}", String::from_utf8_lossy(facts.bytes(member).head(LONGEST)))
+            }
             NamePart::Result => "()".to_owned(),
         };
         if step != ".default" {

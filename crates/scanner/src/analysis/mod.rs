@@ -9,6 +9,7 @@ mod shapes;
 mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use plugward_types::Part;
 pub(crate) use watched::{Watched, intern};
@@ -53,6 +54,10 @@ pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
     writes_download: bool,
     /// The resolved nodes, by name.
     resolved: Vec<Option<Resolved>>,
+    /// The names as texts, by name.
+    spelled: Vec<Option<Rc<flows::SpelledName>>>,
+    /// The number of changes to the files that are opened, or to which secrets are written.
+    changes: usize,
     /// The first expression of each text of the program.
     origins: Vec<Option<NodeId>>,
 }
@@ -78,6 +83,8 @@ pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &
         secrets: BTreeMap::new(),
         writes_download: false,
         resolved: Vec::new(),
+        spelled: Vec::new(),
+        changes: 0,
         origins: Vec::new(),
     };
     let outcome = evaluate(program, language, &mut analysis);
@@ -274,7 +281,11 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         self.flow(call)
     }
 
-    fn passes(&self, facts: &Evaluation<'_>, name: Name) -> bool {
+    fn changes(&self) -> usize {
+        self.changes
+    }
+
+    fn passes(&mut self, facts: &Evaluation<'_>, name: Name) -> bool {
         self.passes_on(facts, name)
     }
 

@@ -73,32 +73,50 @@ const TRANSCRIPTS: &[&str] = plugward_types::words![
     "/saoudrizwan.claude-dev/tasks /.qwen/tmp /.config/goose/sessions /.local/share/goose/sessions /workspacestorage",
 ];
 
+/// A search for one of several parts of paths, in any case. Each text of a program is searched, so one pass has to do.
+struct PartSearch {
+    parts: Vec<&'static str>,
+    /// `None` if it cannot be built; each part is then searched on its own.
+    automaton: Option<AhoCorasick>,
+}
+
+impl PartSearch {
+    fn new(parts: Vec<&'static str>) -> Self {
+        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(&parts).ok();
+        Self { parts, automaton }
+    }
+
+    fn is_in(&self, path: &[u8]) -> bool {
+        if let Some(automaton) = &self.automaton {
+            return automaton.is_match(path);
+        }
+        let lower = path.to_ascii_lowercase();
+        self.parts.iter().any(|part| memchr::memmem::find(&lower, part.as_bytes()).is_some())
+    }
+}
+
 /// Returns `true` if a path is that of a record of an agent's sessions.
 pub(crate) fn is_transcript(path: &[u8]) -> bool {
-    let lower = path.to_ascii_lowercase();
-    TRANSCRIPTS.iter().any(|part| memchr::memmem::find(&lower, part.as_bytes()).is_some())
+    static SEARCH: LazyLock<PartSearch> = LazyLock::new(|| PartSearch::new(TRANSCRIPTS.to_vec()));
+    SEARCH.is_in(path)
 }
 
 /// File names of private keys.
 const KEYS: &[&str] = &["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"];
+/// Directories of credentials, and data of browsers.
+const PLACES: &[&str] = &["/.ssh/", "/login data", "/local extension settings"];
 
 /// Returns `true` if a path is that of a credential file in the user's home directory, or of a private key.
 pub(crate) fn is_file(path: &[u8]) -> bool {
-    let lower = path.to_ascii_lowercase();
-    let holds = |word: &str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
-    if lower.ends_with(b".pub") || lower.ends_with(b"known_hosts") || lower.ends_with(b"/.ssh/config") {
+    static SEARCH: LazyLock<PartSearch> = LazyLock::new(|| PartSearch::new([KEYS, PLACES, FILES].concat()));
+    let ends_in = |end: &[u8]| path.len() >= end.len() && path.tail(end.len()).eq_ignore_ascii_case(end);
+    if [&b".pub"[..], b"known_hosts", b"/.ssh/config"].into_iter().any(ends_in) {
         return false;
     }
-    let environ = lower.starts_with(b"/proc/") && lower.ends_with(b"/environ");
-    KEYS.iter().any(|key| holds(key))
-        || holds("/.ssh/")
-        || holds("/login data")
-        || holds("/local extension settings")
-        || ["/.ssh", "/.aws", "/.gnupg", "/.kube", "/.docker", "/.azure"]
-            .iter()
-            .any(|end| lower.ends_with(end.as_bytes()))
-        || environ
-        || FILES.iter().any(|part| holds(part))
+    let is_environ = || path.head(6).eq_ignore_ascii_case(b"/proc/") && ends_in(b"/environ");
+    SEARCH.is_in(path)
+        || [&b"/.ssh"[..], b"/.aws", b"/.gnupg", b"/.kube", b"/.docker", b"/.azure"].into_iter().any(ends_in)
+        || is_environ()
 }
 
 /// Returns `true` if a path is that of a settings file that usually contains secrets, such as `.env`, and not an example of

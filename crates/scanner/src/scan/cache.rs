@@ -1,11 +1,14 @@
 //! The cache of matches that a caller can keep between two scans.
 
-use plugward_types::Digest;
+use std::collections::BTreeMap;
+
+use plugward_types::{Digest, FileRole};
 use sha2::{Digest as _, Sha256};
 
 use crate::inventory::EntryState;
+use crate::inventory::roles::{FileFacts, Roles};
 use crate::rules::Rules;
-use crate::scan::entry::{Entry, FileKind, Lens};
+use crate::scan::entry::{Content, Entry, FileKind, Lens};
 use crate::scan::file::{FileRecord, Reading};
 use crate::scan::options::ScanOptions;
 use crate::scan::sink::{CodePart, Hit, Lowered, Named};
@@ -61,6 +64,64 @@ pub(crate) fn key(
     }
     field(digest.as_bytes());
     Digest::from_bytes(hasher.finalize().into())
+}
+
+/// Returns the key of the roles of a plugin's files. It covers everything that they depend on.
+pub(crate) fn roles_key(entries: &[Entry<'_>], facts: &[FileFacts<'_>]) -> Digest {
+    let mut hasher = Sha256::new();
+    let mut field = |bytes: &[u8]| {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    field(b"plugward-scan-roles/2");
+    field(&ENGINE.to_le_bytes());
+    field(env!("CARGO_PKG_VERSION").as_bytes());
+    for (entry, facts) in entries.iter().zip(facts) {
+        let (kind, digest) = match entry.content {
+            Content::Bytes { digest, .. } => (0, Some(digest)),
+            Content::Link => (1, None),
+            Content::Special => (2, None),
+            Content::Unreadable { .. } => (3, None),
+        };
+        field(entry.path.as_bytes());
+        field(&[kind, u8::from(facts.loads_computed)]);
+        field(digest.as_ref().map_or(&[], |digest| digest.as_bytes()));
+        field(format!("{:?} {:?}", entry.role, facts.named).as_bytes());
+    }
+    Digest::from_bytes(hasher.finalize().into())
+}
+
+/// Serializes the roles of a plugin's files and the references between them.
+pub(crate) fn encode_roles(key: &Digest, roles: &Roles) -> Option<Vec<u8>> {
+    let of: Option<Vec<u8>> = roles.of.iter().map(|role| index_of(&FileRole::ALL, role)).collect();
+    let mut body = of?;
+    for (from, targets) in &roles.references {
+        for number in [*from, targets.len()].iter().chain(targets) {
+            body.extend(u32::try_from(*number).ok()?.to_le_bytes());
+        }
+    }
+    Some([&seal(key, &body)[..], &body].concat())
+}
+
+/// Deserializes the roles of a number of files; `None` if the record belongs to another key.
+pub(crate) fn decode_roles(key: &Digest, bytes: &[u8], count: usize) -> Option<Roles> {
+    let (given, body) = bytes.split_at_checked(SEAL)?;
+    let (of, references) = body.split_at_checked(count)?;
+    if given != seal(key, body) {
+        return None;
+    }
+    let of: Option<Vec<FileRole>> =
+        of.iter().map(|index| FileRole::ALL.get(usize::from(*index)).copied()).collect();
+    let (numbers, []) = references.as_chunks::<4>() else { return None };
+    let mut numbers = numbers.iter().map(|bytes| usize::try_from(u32::from_le_bytes(*bytes)));
+    let mut references = BTreeMap::new();
+    while let Some(from) = numbers.next() {
+        let length = numbers.next()?.ok()?;
+        let targets: Result<Vec<usize>, _> = numbers.by_ref().take(length).collect();
+        let targets = targets.ok().filter(|targets| targets.len() == length)?;
+        references.insert(from.ok()?, targets);
+    }
+    Some(Roles { of: of?, references })
 }
 
 const STATES: [EntryState; 13] = [

@@ -60,7 +60,10 @@ pub fn scan(
     let readings = readings(options, entries, &order);
     let mut results = run(rules, options, entries, &order, &readings)?;
     named(rules, options, entries, (&order, &readings), &mut results)?;
-    let roles = roles_of(rules, entries, &order, &results);
+    // A host's cache can panic here, too.
+    let roles = || roles_of(rules, options, entries, &order, &results);
+    let roles = std::panic::catch_unwind(std::panic::AssertUnwindSafe(roles));
+    let roles = roles.map_err(|_shown| internal("the references between files"))?;
     let near = connections::conditions(rules, &results, &roles.references);
     let mut report = ScanReport {
         profile: options.profile,
@@ -165,7 +168,15 @@ fn limit_evidence(evidence: &mut Vec<BehaviorEvidence>) {
 }
 
 /// Returns the roles of the files, in the order of paths.
-fn roles_of(rules: &Rules, entries: &[Entry<'_>], order: &[usize], results: &[FileRecord]) -> Roles {
+///
+/// They are recorded like the matches, because the search for references reads every file.
+fn roles_of(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entries: &[Entry<'_>],
+    order: &[usize],
+    results: &[FileRecord],
+) -> Roles {
     let sorted: Vec<Entry<'_>> = order.iter().filter_map(|index| entries.get(*index)).copied().collect();
     let named: Vec<Vec<String>> =
         results.iter().map(|record| record.named.iter().map(|named| named.path.clone()).collect()).collect();
@@ -174,7 +185,16 @@ fn roles_of(rules: &Rules, entries: &[Entry<'_>], order: &[usize], results: &[Fi
         .zip(&named)
         .map(|(record, named)| FileFacts { named, loads_computed: loads_computed(rules, record) })
         .collect();
-    roles::roles(&sorted, &facts)
+    let Some(cache) = options.cache else { return roles::roles(&sorted, &facts) };
+    let key = cache::roles_key(&sorted, &facts);
+    let known = cache.get(&key).and_then(|record| cache::decode_roles(&key, &record, sorted.len()));
+    known.unwrap_or_else(|| {
+        let roles = roles::roles(&sorted, &facts);
+        if let Some(record) = cache::encode_roles(&key, &roles) {
+            cache.put(&key, &record);
+        }
+        roles
+    })
 }
 
 /// Returns `true` if code loads other code whose name is known only at run time.

@@ -52,12 +52,14 @@ fn told(turn: usize, jobs: usize) -> Result<usize, String> {
 
 #[test]
 fn a_worker_that_panics_is_an_error_that_names_its_file() {
-    // The turns of the files in the order of their paths, then the one that is read anew.
+    // The turns of the files in the order of their paths, then the one that is read anew. The roles follow.
     for (turn, path) in [(0, "a.sh"), (1, "b.js"), (2, "steps.txt"), (3, "steps.txt")] {
         let error = told(turn, 1).unwrap_err();
         assert!(error.starts_with("scan/internal") && error.contains(path), "{turn}: {error}");
     }
-    for turn in 0..4 {
+    let error = told(4, 1).unwrap_err();
+    assert!(error.starts_with("scan/internal") && error.contains("the references between files"), "{error}");
+    for turn in 0..5 {
         assert!(told(turn, 3).is_err_and(|error| error.starts_with("scan/internal")), "{turn}");
     }
 }
@@ -66,6 +68,6 @@ fn a_worker_that_panics_is_an_error_that_names_its_file() {
 fn one_that_does_not_is_none() {
     let found = told(usize::MAX, 1).unwrap();
     assert!(found >= 3, "{found}");
-    assert_eq!(told(4, 1), Ok(found));
-    assert_eq!(told(4, 3), Ok(found));
+    assert_eq!(told(5, 1), Ok(found));
+    assert_eq!(told(5, 3), Ok(found));
 }
