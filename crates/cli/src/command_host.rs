@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use plugward_loader::policy::{SettingId, SettingKey, TrustPolicy};
 use plugward_loader::registry::{
     CommandHost, CommandNames, CommandStore, Fetch, KeptRegistries, LoadedRegistry, LocalFetch,
-    RegistryError, RegistryErrorKind, RegistryNote, SearchPath, SourceUrl, host_targets,
+    RegistryError, RegistryErrorKind, RegistryNote, SearchPath, SourceUrl, host_targets, is_command_id,
 };
 use plugward_loader::{Digest, Stores, ambient_authority};
 
@@ -18,6 +18,19 @@ use crate::stores;
 
 /// How long a change waits for another process, which may be downloading.
 const WAIT: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// The start of a command plugin's name in the ledger, before its id.
+const LEDGER_PREFIX: &str = "jp:";
+
+/// Returns the name that a command plugin has in the ledger.
+pub(crate) fn command_ledger_name(id: &str) -> String {
+    format!("{LEDGER_PREFIX}{id}")
+}
+
+/// Returns the id of a command plugin: the text, or the rest of its name in the ledger.
+pub(crate) fn command_id(text: &str) -> Option<&str> {
+    Some(text.strip_prefix(LEDGER_PREFIX).unwrap_or(text)).filter(|id| is_command_id(id))
+}
 
 /// The settings and sources of this machine for command plugins.
 pub(crate) struct CommandSetup {
@@ -70,7 +83,7 @@ impl CommandSetup {
         let rules = |id: &str| self.policy.command(id);
         let revoked = |names: &CommandNames<'_>, digest: &Digest| {
             let CommandNames { name, id, file } = names;
-            let names = [format!("jp:{id}"), (*id).to_owned(), (*name).to_owned(), (*file).to_owned()];
+            let names = [command_ledger_name(id), (*id).to_owned(), (*name).to_owned(), (*file).to_owned()];
             self.stores.revocations.file_reason(&self.stores.pins, &names, digest)
         };
         call(&CommandHost {

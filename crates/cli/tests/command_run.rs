@@ -560,6 +560,12 @@ fn each_start_and_its_end_are_in_the_ledger() {
     );
     assert_eq!(field(&started, "seq"), field(&ended, "launch"));
     assert_eq!(field(&ended, "exit"), [0.into(), 2.into(), Value::Null]);
+    // The id finds the records, also without pins.
+    let by = |name: &str| machine.exits(0, &["ledger", "show", "--plugin", name]);
+    assert!(by("hello").0.lines().count() >= 3);
+    assert_eq!(by("hello").0, by("jp:hello").0);
+    let (none, err) = by("hell");
+    assert!(none.is_empty() && err.contains("names of plugins are not looked up"), "{none}{err}");
     // A start that cannot be recorded does not happen.
     machine.plugin(&format!("{READY}{EXIT}"));
     let starts = machine.starts();
@@ -620,6 +626,19 @@ fn grants_limit_a_command_plugin() {
         machine.ledger().into_iter().filter(|row| row["type"] == "capability_minted").collect();
     assert_eq!(kinds.len(), 4);
     assert_eq!(kinds[0]["plugin"], "jp:hello");
+    // An entry can have the name of the ledger, and a budget has either.
+    let directory = |name: &str| machine.0.path(name).display().to_string();
+    let two = format!("read = [\"{}\", \"{}\"]\n", directory("notes"), directory("bin"));
+    let grants = format!("[[launch.grants]]\nplugin = \"jp:hello\"\n{two}");
+    for (plugin, expected) in [("other", 0), ("jp:other", 0), ("hello", 5), ("jp:hello", 5)] {
+        let budget = format!(
+            "[[capability.budgets]]\nkind = \"fs-read-write\"\nplugin = \"{plugin}\"\nmax_mints = 1\n"
+        );
+        machine.0.write("config/config.toml", &format!("{grants}{budget}"));
+        let (exit, out, err) = runs(&[]);
+        assert_eq!((exit, err.contains("mint/over-budget")), (expected, expected == 5), "{plugin}: {err}");
+        assert!(exit != 0 || out == "notes None", "{plugin}: {out}");
+    }
 }
 
 #[test]

@@ -359,6 +359,48 @@ fn a_manifest_for_another_host_does_not_refuse() {
     assert_eq!(machine.check().0, 4);
 }
 
+#[test]
+fn a_requested_dialect_is_the_only_one_that_is_read() {
+    let machine = Machine::new();
+    let output = machine.run(&["check", "--dialect", "codex"]);
+    assert!(!said(&output).contains("is broken"), "{}", said(&output));
+    let (exit, rows) = machine.rows(&["check", "--dialect", "codex"]);
+    let refused = rows.iter().filter(|row| row.ends_with("manifest/missing-file"));
+    assert_eq!((exit, refused.count()), (4, 2), "{rows:?}");
+    assert_eq!(machine.rows(&["check", "--dialect", "claude"]).0, 0);
+}
+
+/// A host can load what a marketplace of the repository lists, besides gnoma.
+#[test]
+fn a_directory_of_gnoma_that_a_marketplace_lists_has_both_dialects() {
+    let machine = Machine(Home::new());
+    machine.0.write("home/site/.git/HEAD", "ref: refs/heads/main\n");
+    let dir = "home/site/.gnoma/plugins/x";
+    machine.0.write(&format!("{dir}/plugin.json"), r#"{ "name": "x", "version": "1.0.0" }"#);
+    let hook = json!({ "type": "command", "bash": "sh ./s.sh" });
+    let hooks = json!({ "version": 1, "hooks": { "sessionStart": [hook] } });
+    machine.0.write(&format!("{dir}/hooks.json"), &hooks.to_string());
+    machine.0.write(&format!("{dir}/s.sh"), "echo hello\n");
+    let list = |source: &str| {
+        let plugins = json!([{ "name": "x", "source": source }]);
+        let market = json!({ "name": "acme", "owner": { "name": "Acme" }, "plugins": plugins });
+        machine.0.write("home/site/.github/plugin/marketplace.json", &market.to_string());
+    };
+    let dialects = || {
+        let output = machine.run(&["check", "--format", "json"]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = report["plugins"].as_array().unwrap().clone();
+        let row = rows.into_iter().find(|row| row["id"].as_str().unwrap().ends_with('x'));
+        row.unwrap_or_else(|| panic!("{}", said(&output)))["dialects"].clone()
+    };
+    assert_eq!(dialects(), json!(["gnoma"]));
+    machine.0.write("home/site/y/README.md", "Notes.\n");
+    list("./y");
+    assert_eq!(dialects(), json!(["gnoma"]));
+    list("./.gnoma/plugins/x");
+    assert_eq!(dialects(), json!(["gnoma", "copilot"]));
+}
+
 const GNOMA: &str = "home/.config/gnoma/plugins";
 
 /// gnoma reads the `plugin.json` of each directory, whatever else is in it, and skips a directory without one.
@@ -381,6 +423,15 @@ fn a_directory_of_gnoma_has_manifests_of_gnoma() {
         assert_eq!(machine.rows(&["check"]), (0, loads.clone()), "{stray}");
         let (_, text) = machine.check();
         assert!(text.contains("note[install/no-manifest]"), "{text}");
+        assert_eq!(machine.rows(&["check", "--dialect", "gnoma"]), (0, loads.clone()), "{stray}");
+        // Where names ignore case, gnoma loads it.
+        machine.0.write(&format!("{stray}/Plugin.json"), r#"{ "name": "notes", "version": "1.0.0" }"#);
+        for more in [&["check"][..], &["check", "--dialect", "gnoma"]] {
+            let (exit, rows) = machine.rows(more);
+            let refused =
+                |row: &String| row.starts_with("refuse") && row.ends_with("notes manifest/missing-file");
+            assert!(exit == 4 && rows.iter().any(refused), "{more:?} {rows:?}");
+        }
         std::fs::remove_dir_all(machine.0.path(&stray)).unwrap();
     }
     for (name, version, code) in [

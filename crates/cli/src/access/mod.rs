@@ -8,6 +8,7 @@ use plugward_loader::PluginKey;
 use plugward_loader::launch::EnforceRule;
 use plugward_loader::policy::{LaunchAccess, LaunchEnforcement, TrustPolicy};
 
+use crate::command_host::command_id;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -168,7 +169,9 @@ impl LaunchRules {
                 GrantTarget::Plugin(key) => {
                     row.plugin.text.parse().is_ok_and(|named: PluginKey| named == *key)
                 }
-                GrantTarget::Command(id) => row.command.is_empty() && row.plugin.text == id,
+                GrantTarget::Command(id) => {
+                    row.command.is_empty() && command_id(&row.plugin.text) == Some(id)
+                }
                 GrantTarget::Server { name, command } if row.plugin.text == name => {
                     if row.command != command {
                         other = Some(&row.plugin);

@@ -3,11 +3,11 @@
 use plugward_loader::capability::{BudgetLimit, Budgets, CapabilityKind, LimitTarget, PluginName};
 use plugward_loader::policy::{PlacedText, SettingId, SettingRow, SettingsLayer, TrustPolicy};
 
-use plugward_loader::registry::is_command_id;
 use plugward_loader::{PluginKey, ledger_name};
 
 use super::{UserLayers, location, text};
 use crate::access::{GrantKind, GrantList, GrantText, KEY_HELP, LaunchGrant};
+use crate::command_host::{command_id, command_ledger_name};
 use crate::failure::Failure;
 
 pub(super) fn grants(policy: &TrustPolicy, read: &UserLayers) -> Result<Vec<LaunchGrant>, Failure> {
@@ -46,10 +46,10 @@ fn grant(row: &SettingRow, layer: &SettingsLayer, read: &UserLayers) -> Result<L
 
 /// Returns the name that the ledger has for a plugin or command plugin. An entry that names nothing would limit nothing.
 fn named(plugin: &PlacedText, layer: &SettingsLayer, read: &UserLayers) -> Result<String, Failure> {
-    match plugin.text.parse::<PluginKey>() {
-        Ok(key) => Ok(ledger_name(&key)),
-        Err(_) if is_command_id(&plugin.text) => Ok(plugin.text.clone()),
-        Err(_) => {
+    match (plugin.text.parse::<PluginKey>(), command_id(&plugin.text)) {
+        (_, Some(id)) => Ok(command_ledger_name(id)),
+        (Ok(key), None) => Ok(ledger_name(&key)),
+        (Err(_), None) => {
             let message = format!("not the key of a plugin: `{}`", plugin.text);
             Err(read.fault(&layer.fault(plugin.at, message, KEY_HELP)))
         }

@@ -17,7 +17,7 @@ use self::ready::PluginStart;
 pub(crate) use self::ready::agree;
 use crate::access::{GrantList, GrantTarget, Grantee, StartAccess};
 use crate::args::{CommandDescribeArgs, CommandRunArgs, CommandVerb, ListFormat};
-use crate::command_host::CommandSetup;
+use crate::command_host::{CommandSetup, command_ledger_name};
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::{Out, visible};
@@ -167,7 +167,7 @@ impl PluginStart {
             directory: starts::directory()?,
             env: host::environment().into_iter().collect(),
         };
-        let plugin = format!("jp:{}", self.id);
+        let plugin = command_ledger_name(&self.id);
         let coverage = program.coverage();
         let subject =
             LaunchSubject { plugin: &plugin, file: &self.file, digest: Some(&self.digest), coverage };

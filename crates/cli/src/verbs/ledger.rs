@@ -8,6 +8,7 @@ use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerEvent, 
 use plugward_loader::{CheckMode, PluginKey, ledger_name};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
+use crate::command_host::{command_id, command_ledger_name};
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
@@ -47,17 +48,34 @@ fn recorded(
     out: &Out,
 ) -> Result<Option<String>, Failure> {
     let Some(text) = plugin else { return Ok(None) };
-    let mut is_there = false;
-    let query = ShowQuery { plugin: Some(text), ..ShowQuery::default() };
-    let _chain = show(files, &query, None, &mut |_| is_there = true).map_err(|error| failed(&error))?;
-    if is_there {
+    let has_records = |name: &str| -> Result<bool, Failure> {
+        let mut is_there = false;
+        let query = ShowQuery { plugin: Some(name), ..ShowQuery::default() };
+        let _chain = show(files, &query, None, &mut |_| is_there = true).map_err(|error| failed(&error))?;
+        Ok(is_there)
+    };
+    if has_records(text)? {
         return Ok(Some(text.to_owned()));
     }
-    let key = match text.parse::<PluginKey>() {
-        Ok(key) => key,
-        Err(_) => select::pinned(text, &stores::pins(host, CheckMode::LookOnly, out)?)?,
-    };
-    Ok(Some(ledger_name(&key)))
+    if let Ok(key) = text.parse::<PluginKey>() {
+        return Ok(Some(ledger_name(&key)));
+    }
+    let pins = stores::pins(host, CheckMode::LookOnly, out)?;
+    let command = command_id(text).map(command_ledger_name);
+    match (command, select::pinned(text, &pins)) {
+        (Some(name), Ok(key)) if has_records(&name)? => {
+            let message = format!("`{text}` is the name of a plugin and the id of a command plugin");
+            Err(Failure::usage(message).help(format!("write `{name}`, or `{}`", line(&key.to_string()))))
+        }
+        (_, Ok(key)) => Ok(Some(ledger_name(&key))),
+        (Some(name), Err(_)) if has_records(&name)? => Ok(Some(name)),
+        (_, Err(failure)) if pins.pins().is_some() => Err(failure),
+        // The ledger can be read without the pins, and a record has the name of its plugin.
+        (_, Err(failure)) => {
+            out.report(&failure.into_note("names of plugins are not looked up"));
+            Ok(Some(text.to_owned()))
+        }
+    }
 }
 
 fn show_records(

@@ -43,6 +43,13 @@ words! {
     }
 }
 
+impl Scope {
+    /// Returns `true` for hooks of the organization and the user.
+    pub(crate) const fn is_own(self) -> bool {
+        matches!(self, Self::Managed | Self::User)
+    }
+}
+
 words! {
     /// The step in which a hook runs. Steps run one after another, in this order.
     Step {

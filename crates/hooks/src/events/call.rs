@@ -6,6 +6,7 @@ use plugward_manifest::Dialect;
 use plugward_redact::{Output, OutputContent};
 use serde_json::{Map, Value, json};
 
+use crate::definitions::hook::Hook;
 use crate::events::event::{Event, MatchKey};
 
 /// The payload of an event.
@@ -142,7 +143,7 @@ pub struct FireContext {
     pub granted_env: BTreeSet<String>,
     /// The id of the session.
     pub session: String,
-    /// The path of the session's transcript. The file must contain redacted text only.
+    /// The path of the session's transcript. Only managed and user hooks get it, because hosts write raw output there.
     pub transcript: Option<String>,
     /// The permission mode of Claude Code, such as `default`.
     pub permission_mode: String,
@@ -164,14 +165,13 @@ const HEAD: [&str; 6] =
 
 /// Builds the object that a hook reads on standard input. Each hook gets its own.
 pub(crate) fn envelope(
-    dialect: Dialect,
-    event: Event,
+    hook: &Hook,
     call: &GateCall,
     result: Option<&ResultView<'_>>,
     at: &FireContext,
 ) -> Value {
-    let mut members = if dialect == Dialect::Gnoma { Map::new() } else { claude_head(event, at) };
-    let gnoma = dialect == Dialect::Gnoma;
+    let (event, gnoma) = (hook.event, hook.dialect == Dialect::Gnoma);
+    let mut members = if gnoma { Map::new() } else { claude_head(event, at) };
     if gnoma {
         members.insert("event".to_owned(), json!(event.as_str()));
     }
@@ -188,6 +188,10 @@ pub(crate) fn envelope(
             }
         }
         Payload::Data(_) => {}
+    }
+    if !hook.scope.is_own() {
+        // The file is not redacted. Claude Code also sends the path of the transcript of a subagent.
+        members.retain(|name, _| !name.ends_with("transcript_path"));
     }
     if let Some(result) = result {
         let output = match &result.output.content {

@@ -104,7 +104,7 @@ pub fn read_payload(event: Event, bytes: &[u8]) -> Result<Payloads, PayloadError
 /// Returns what a payload says about the session of the host: as keys of a tool event, or in the `data` of another.
 ///
 /// # Errors
-/// [`PayloadError`] as [`read_payload`], and if one of the values is not a string.
+/// [`PayloadError`] as [`read_payload`], and if one of the keys of a tool event is not a string.
 pub fn read_session(event: Event, bytes: &[u8]) -> Result<HostSession, PayloadError> {
     let error = |message: String| PayloadError { event, message };
     let mut members = strict::object(bytes, &strict::PAYLOAD).map_err(error)?;
@@ -112,8 +112,10 @@ pub fn read_session(event: Event, bytes: &[u8]) -> Result<HostSession, PayloadEr
         members = object(&mut members, "data").map_err(error)?;
     }
     let mut text = |key: &str| match members.remove(key) {
-        Some(Value::String(text)) => Ok(Some(text)),
+        Some(Value::String(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
         None | Some(Value::Null) => Ok(None),
+        // The data of a host can have these keys with other values.
+        Some(_) if !event.is_tool_event() => Ok(None),
         Some(_) => Err(error(format!("expected `{key}` as a string"))),
     };
     let [session_id, transcript_path, permission_mode] = SESSION;

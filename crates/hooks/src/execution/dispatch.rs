@@ -496,7 +496,7 @@ impl<'d> Firing<'d> {
         let mut note = None;
         let raw = current.as_ref().map(|current| &current.raw);
         // What the user wrote needs no record; what others wrote sees raw output only by the setting.
-        let is_own = matches!(hook.scope, Scope::Managed | Scope::User);
+        let is_own = hook.scope.is_own();
         let recorded = |grants: &dyn RawGrants| {
             call.tool_name().is_none_or(|tool| is_own || grants.record_exposure(hook, tool))
         };
@@ -533,7 +533,7 @@ impl<'d> Firing<'d> {
             current.scanned.as_ref()
         });
         let result = output.map(Redacted::as_ref).map(view);
-        envelope(hook.dialect, hook.event, &call, result.as_ref(), self.at)
+        envelope(hook, &call, result.as_ref(), self.at)
     }
 
     fn run(&self, hook: &Hook, form: &CommandForm, input: &[u8]) -> Result<Reply, Failure> {
@@ -580,8 +580,7 @@ impl<'d> Firing<'d> {
             current.scanned.as_ref()
         });
         let result = output.map(Redacted::as_ref).map(view);
-        let subject =
-            Subject { dialect: hook.dialect, event: hook.event, call: &call, result: result.as_ref() };
+        let subject = Subject { hook, call: &call, result: result.as_ref() };
         let (dialect, event, timeout) = (hook.dialect, hook.event, hook.timeout);
         match (&hook.handler, output) {
             (Handler::Prompt(template), _) => {

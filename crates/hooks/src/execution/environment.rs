@@ -1,6 +1,6 @@
 //! The command line and the environment of a hook.
 
-use crate::definitions::hook::{CommandForm, Hook, Scope};
+use crate::definitions::hook::{CommandForm, Hook};
 use crate::events::call::FireContext;
 use crate::execution::services::HookCommand;
 use plugward_manifest::Dialect;
@@ -21,7 +21,7 @@ pub(crate) fn command(hook: &Hook, form: &CommandForm, at: &FireContext) -> Hook
         }
     };
     let is_base = |name: &str| BASE.contains(&name) || name.starts_with("LC_");
-    let trusted = matches!(hook.scope, Scope::Managed | Scope::User);
+    let trusted = hook.scope.is_own();
     let is_granted =
         |name: &str| hook.env.iter().any(|own| own == name) && (trusted || at.granted_env.contains(name));
     let passed = at.env.iter().filter(|(name, _)| is_base(name) || is_granted(name));

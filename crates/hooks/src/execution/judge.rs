@@ -11,6 +11,7 @@ use plugward_types::Part;
 use serde_json::Value;
 
 use crate::FireContext;
+use crate::definitions::hook::Hook;
 use crate::events::call::{GateCall, ResultView, envelope};
 use crate::events::event::{Event, EventClass};
 use crate::events::strict;
@@ -30,8 +31,7 @@ const SYSTEM: &str = "You check one event of a coding agent against the conditio
 
 /// The subject of a prompt. Everything in it is redacted.
 pub(crate) struct Subject<'a> {
-    pub(crate) dialect: Dialect,
-    pub(crate) event: Event,
+    pub(crate) hook: &'a Hook,
     pub(crate) call: &'a GateCall,
     pub(crate) result: Option<&'a ResultView<'a>>,
 }
@@ -47,11 +47,10 @@ pub(crate) fn request(
     subject: &Subject<'_>,
     at: &FireContext,
 ) -> Result<ModelRequest, Failure> {
-    let text = if subject.dialect == Dialect::Gnoma {
+    let text = if subject.hook.dialect == Dialect::Gnoma {
         render_gnoma(template, subject)
     } else {
-        let arguments =
-            envelope(subject.dialect, subject.event, subject.call, subject.result, at).to_string();
+        let arguments = envelope(subject.hook, subject.call, subject.result, at).to_string();
         let template = if template.contains("$ARGUMENTS") {
             template.to_owned()
         } else {
@@ -60,7 +59,7 @@ pub(crate) fn request(
         fill(&template, &[("$ARGUMENTS", &arguments)])
     };
     let mut prompt = firewall.redact(Raw::new(text));
-    if prompt.as_str().len() > PROMPT_BYTES && subject.event.class() == EventClass::Gate {
+    if prompt.as_str().len() > PROMPT_BYTES && subject.hook.event.class() == EventClass::Gate {
         // Padding could push the judged part out of the model's view.
         return Err(Failure::new("hook/oversize", "the prompt has more than 64 KiB"));
     }
@@ -76,7 +75,7 @@ fn render_gnoma(template: &str, subject: &Subject<'_>) -> String {
     let result = subject.result.map(|result| text_of(result.output)).unwrap_or_default();
     let args = subject.call.value().to_string();
     let fields = [
-        ("{{.Event}}", subject.event.as_str()),
+        ("{{.Event}}", subject.hook.event.as_str()),
         ("{{.Tool}}", subject.call.tool_name().unwrap_or_default()),
         ("{{.Args}}", args.as_str()),
         ("{{.Result}}", result.as_str()),

@@ -40,7 +40,7 @@ pub(crate) fn with_envelope<R>(
             let output = output.expose(proof);
             ResultView { output, failed: output.ended == ToolStatus::Failed }
         });
-        let value = Raw::new(envelope(hook.dialect, hook.event, call, result.as_ref(), at));
+        let value = Raw::new(envelope(hook, call, result.as_ref(), at));
         let bytes = Raw::new(value.expose(proof).to_string().into_bytes());
         drop(value);
         run(bytes.expose(proof))

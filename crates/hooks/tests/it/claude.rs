@@ -1,6 +1,7 @@
 //! Replies of Claude Code's JSON form.
 
-use plugward_hooks::{Answer, Dispatcher, Event, GateCall, GateReport, HookReport};
+use plugward_hooks::{Answer, Dispatcher, Event, GateCall, GateReport, HookReport, Plan, RawOutput, Scope};
+use plugward_manifest::Dialect;
 use plugward_redact::{OutputContent, ToolStatus};
 use serde_json::{Value, json};
 
@@ -372,6 +373,38 @@ fn an_envelope_of_gnoma_has_the_session_in_its_data() {
     let data = json!({"session_id": "s1", "mode": "plan", "event": "stop"});
     let _note = dispatcher.notify(&GateCall::data(Event::SessionStart, data), &room.at());
     assert_eq!(room.json("data.json"), json!({"event": "session_start", "session_id": "s1", "mode": "plan"}));
+}
+
+/// The file contains what the tools printed, so a hook of a project gets its path by no setting.
+#[test]
+fn only_managed_and_user_hooks_get_the_path_of_the_transcript() {
+    let claude = json!({"hooks": {
+        "SessionStart": [{"hooks": [{"type": "command", "command": "cat > claude.json"}]}],
+    }});
+    let claude = claude.to_string();
+    let gnoma = entry("s", "session_start", "cat > gnoma.json");
+    for (scope, raw, gets) in [
+        (Scope::Managed, RawOutput::ManagedAndUser, true),
+        (Scope::User, RawOutput::ManagedAndUser, true),
+        (Scope::Project, RawOutput::ManagedAndUser, false),
+        (Scope::Project, RawOutput::All, false),
+    ] {
+        let room = Room::new();
+        let mut at = room.at();
+        at.transcript = Some("/t".to_owned());
+        let mut builder = Plan::builder(raw);
+        builder.file(scope, Dialect::Claude, "hooks.json", claude.as_bytes());
+        builder.file(scope, Dialect::Gnoma, "hooks.toml", gnoma.as_bytes());
+        let data = json!({"transcript_path": "/t", "agent_transcript_path": "/a", "source": "startup"});
+        let dispatcher = Dispatcher::new(builder.build(), services(Answer::Allow)).unwrap();
+        let _note = dispatcher.notify(&GateCall::data(Event::SessionStart, data), &at);
+        for file in ["claude.json", "gnoma.json"] {
+            let seen = room.json(file);
+            let has = |name: &str| seen.get(name).is_some();
+            let found = (has("source"), has("transcript_path"), has("agent_transcript_path"));
+            assert_eq!(found, (true, gets, gets), "{scope:?} {file} {seen}");
+        }
+    }
 }
 
 #[test]

@@ -55,7 +55,9 @@ fn a_host_can_say_which_session_it_is() {
     let session = told(Event::Stop, r#"{"data": {"session_id": "s", "transcript_path": "/t"}}"#).unwrap();
     assert_eq!((session.session_id.as_deref(), session.transcript_path.as_deref()), (Some("s"), Some("/t")));
     assert_eq!(told(Event::Stop, r#"{"data": {}}"#).unwrap(), HostSession::default());
-    assert!(told(Event::Stop, r#"{"data": {"session_id": 5}}"#).is_err());
+    let other = r#"{"data": {"session_id": 5, "transcript_path": "", "permission_mode": {}}}"#;
+    assert_eq!(told(Event::Stop, other).unwrap(), HostSession::default());
+    assert!(told(Event::PreToolUse, r#"{"tool": "Bash", "args": {}, "session_id": 5}"#).is_err());
     assert!(refused(Event::Stop, r#"{"data": {}, "session_id": "s"}"#));
 }
 

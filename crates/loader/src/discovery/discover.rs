@@ -60,8 +60,13 @@ pub(crate) struct PluginPlace {
 
 impl PluginPlace {
     /// Returns `true` for a plugin that only gnoma loads. gnoma reads the `plugin.json` in the root, and skips a directory
-    /// without one.
+    /// without one. Another host can load what a marketplace lists.
     pub(crate) fn is_of_gnoma(&self) -> bool {
+        self.is_in_gnoma() && self.named.is_none() && self.listed.is_none()
+    }
+
+    /// Returns `true` for a plugin that gnoma loads, and no other host by its records.
+    pub(crate) fn is_in_gnoma(&self) -> bool {
         self.installed.as_ref().is_some_and(|one| {
             let hosts = one.hosts.iter().map(HostName::as_str);
             one.kind == InstallKind::Plugin && hosts.eq([Dialect::Gnoma.as_str()])

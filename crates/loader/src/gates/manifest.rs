@@ -34,11 +34,18 @@ pub(crate) fn gate(
     let at = at(place, &excluded, options);
     let one =
         |dialect| vec![DialectResult { dialect, manifest: plugward_manifest::read(dialect, &files, &at) }];
-    let found = match options.dialect {
-        Some(dialect) => one(dialect),
-        None => plugward_manifest::read_all(&files, &at),
+    let is_main = |path: &str| path.eq_ignore_ascii_case("plugin.json");
+    let has_main = files.under("").any(is_main);
+    let (found, others) = match options.dialect {
+        // gnoma skips a directory without its file.
+        Some(Dialect::Gnoma) if place.is_of_gnoma() && !has_main => (Vec::new(), Vec::new()),
+        Some(dialect) => (one(dialect), Vec::new()),
+        // gnoma reads a file in another case if the file system ignores the case.
+        None if place.is_of_gnoma() && has_main && files.get("plugin.json").is_none() => {
+            (one(Dialect::Gnoma), Vec::new())
+        }
+        None => for_hosts(plugward_manifest::read_all(&files, &at), place),
     };
-    let (found, others) = for_hosts(found, place);
     // A directory that only a marketplace entry describes has the marketplace's dialect.
     // So has one that only a host's record names.
     let is_known = place.named.is_some() || (place.installed.is_some() && !place.is_of_gnoma());
@@ -316,7 +323,7 @@ fn at<'a>(place: &'a PluginPlace, excluded: &'a [&'a str], options: &'a CheckOpt
     let name = recorded.map_or_else(|| place.real.name(), PluginKey::name);
     let at = PluginContext::for_directory(name).with_path(inside).with_excluded(excluded);
     let is_layout = matches!(place.form, PlaceForm::Layout | PlaceForm::Named(_));
-    let at = if place.is_of_gnoma() { at.of_gnoma() } else { at };
+    let at = if place.is_in_gnoma() { at.of_gnoma() } else { at };
     // What a host's records or places name is loaded as it is.
     let at = if (place.installed.is_some() && !place.is_of_gnoma()) || is_layout {
         at.with_missing_manifest(MissingManifest::StandardDirectories)

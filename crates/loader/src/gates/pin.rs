@@ -313,11 +313,6 @@ pub(crate) fn gate(
         elsewhere.as_ref().map_or(SameContentsPin::None, |one| one.trust),
     );
     if one.views.is_empty() && !matches!(check, PinCheck::Denied { .. }) {
-        if let PinCheck::Unpinned = check {
-            let help = "restore the manifest, or remove the directory from the host";
-            outcome.add("manifest/missing-file", Weight::Integrity, "no known manifest found", help);
-            return (PinOutcome::Compared { check, decision }, outcome);
-        }
         let since = match &check {
             PinCheck::Changed(changed) => since(changed),
             _ => String::new(),

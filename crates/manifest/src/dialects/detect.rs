@@ -55,6 +55,8 @@ pub(crate) enum PluginNaming {
     Named,
     /// The directory is one that only gnoma loads, and gnoma reads every root `plugin.json`.
     OfGnoma,
+    /// gnoma loads the directory, and so can the host whose marketplace names it.
+    OfGnomaAndNamed,
 }
 
 /// Returns everything that a root `plugin.json` can be, in table order; nothing if there is none.
@@ -78,7 +80,9 @@ fn checks(files: &dyn Files, naming: PluginNaming) -> Vec<RootCheck> {
     let is_hyperagent = names_modules || (has_entry && !is_standard && !is_marked);
     let has_components = COPILOT_FILES.iter().any(|file| files.get(file).is_some());
     // The components of a plugin of another host are often prompts, so only files that start something count there.
-    let is_foreign = !is_hyperagent && !is_marked && (naming == PluginNaming::Named || has_prompt(files));
+    let is_foreign = !is_hyperagent
+        && !is_marked
+        && (matches!(naming, PluginNaming::Named | PluginNaming::OfGnomaAndNamed) || has_prompt(files));
     let has_name = root.get("name").is_some_and(|name| name.as_str().is_some());
     let is_copilot = !is_standard && has_name && (has_components || is_foreign);
     // A manifest with the keys of both hosts is read as that of the one that loads it, or as that of both.
@@ -91,7 +95,8 @@ fn checks(files: &dyn Files, naming: PluginNaming) -> Vec<RootCheck> {
     }
     // The keys that gnoma shares with other hosts are common, so the components decide about a manifest without others.
     let is_possible = gnoma == GnomaCheck::Possible && !is_hyperagent && !is_copilot;
-    if is_possible || (is_marked && only.is_none_or(|(_, gnoma)| gnoma)) {
+    let is_placed = naming == PluginNaming::OfGnomaAndNamed;
+    if is_placed || is_possible || (is_marked && only.is_none_or(|(_, gnoma)| gnoma)) {
         found.push(RootCheck::Gnoma);
     }
     if is_standard {

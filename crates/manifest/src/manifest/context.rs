@@ -107,10 +107,13 @@ impl<'a> PluginContext<'a> {
 
     /// Returns whether something besides its contents makes the directory a plugin.
     pub(crate) const fn naming(&self) -> PluginNaming {
-        match (self.entry, self.missing_manifest) {
-            _ if self.is_of_gnoma => PluginNaming::OfGnoma,
-            (None, MissingManifest::Refused) => PluginNaming::ByContents,
-            _ => PluginNaming::Named,
+        let is_named =
+            self.entry.is_some() || matches!(self.missing_manifest, MissingManifest::StandardDirectories);
+        match (self.is_of_gnoma, is_named) {
+            (true, true) => PluginNaming::OfGnomaAndNamed,
+            (true, false) => PluginNaming::OfGnoma,
+            (false, true) => PluginNaming::Named,
+            (false, false) => PluginNaming::ByContents,
         }
     }
 
@@ -120,7 +123,8 @@ impl<'a> PluginContext<'a> {
         Self { unknown_keys, ..self }
     }
 
-    /// Marks the directory as one that only gnoma loads. A `plugin.json` in its root is one of gnoma, whatever it contains.
+    /// Marks the directory as one that gnoma loads. A `plugin.json` in its root is one of gnoma, whatever it contains. It is
+    /// no other host's unless something else names the directory, too.
     #[must_use]
     pub const fn of_gnoma(self) -> Self {
         Self { is_of_gnoma: true, ..self }

@@ -235,6 +235,14 @@ fn gnoma_reads_every_plugin_json_in_its_directory() {
     let plain = r#"{"name":"a","version":"1.0.0"}"#;
     assert_eq!(codes(plain, "index.js", &at.of_gnoma()), [("gnoma", vec![])]);
     assert_eq!(codes(plain, "hooks.json", &at), [("copilot", vec![])]);
+    // What a marketplace also lists is read as the other host reads it, too.
+    let listed = at.of_gnoma().with_missing_manifest(MissingManifest::StandardDirectories);
+    assert_eq!(codes(plain, "hooks.json", &listed), [("gnoma", vec![]), ("copilot", vec![])]);
+    let upper = codes(r#"{"name":"Upper","version":"1.0.0"}"#, "hooks.json", &listed);
+    assert!(
+        upper.iter().any(|(dialect, codes)| *dialect == "gnoma" && codes.contains(&"manifest/name")),
+        "{upper:?}"
+    );
     let none = MapFiles::new().with("README.md", "");
     assert!(read_all(&none, &at.of_gnoma()).is_empty());
 }
