@@ -287,20 +287,17 @@ fn audit(catalog: &Catalog<'_>, key: &PluginKey, answer: &mut CommandAnswer) -> 
                  message: &str| {
         json!({"severity": severity.as_str(), "rule": rule, "path": path, "line": line, "message": message})
     };
-    let findings = match &entry.kept.audit {
+    let findings = if let Some(audit) = &entry.kept.audit {
         // The record of an audit has the findings of the scan, too.
-        Some(audit) => {
-            let of = |one: &AuditFinding| {
-                shown(one.severity, one.rule.as_deref(), one.path.as_deref(), one.line, &one.message)
-            };
-            audit.findings.iter().map(of).collect()
-        }
-        None => {
-            let of = |one: &Finding| {
-                shown(one.severity, Some(one.rule.as_str()), Some(&one.path), Some(one.line), &one.message)
-            };
-            entry.report.open_findings().map(of).collect()
-        }
+        let of = |one: &AuditFinding| {
+            shown(one.severity, one.rule.as_deref(), one.path.as_deref(), one.line, &one.message)
+        };
+        audit.findings.iter().map(of).collect()
+    } else {
+        let of = |one: &Finding| {
+            shown(one.severity, Some(one.rule.as_str()), Some(&one.path), Some(one.line), &one.message)
+        };
+        entry.report.open_findings().map(of).collect()
     };
     answer.audit = Some(AuditAnswer {
         kind: entry.audit.kind.as_str(),
