@@ -171,7 +171,12 @@ pub(crate) fn own_directory(path: &Utf8Path) -> Result<Dir, Failure> {
     #[cfg(not(unix))]
     let mut builder = std::fs::DirBuilder::new();
     let failed = |what: &str, error: &std::io::Error| {
-        Failure::internal(format!("cannot {what} the directory {path}: {error}"))
+        let failure = Failure::internal(format!("cannot {what} the directory {path}: {error}"));
+        match error.kind() {
+            // Nor could the stores in it be written.
+            std::io::ErrorKind::StorageFull => failure.of_store().help("free disk space, then try again"),
+            _ => failure,
+        }
     };
     builder.recursive(true).create(path).map_err(|error| failed("create", &error))?;
     Dir::open_ambient_dir(path, plugward_loader::ambient_authority()).map_err(|error| failed("open", &error))

@@ -318,7 +318,12 @@ pub(crate) fn announce(report: &LaunchReport, name: &str, out: &Out) {
 /// Returns an error with its causes as a failure.
 pub(crate) fn failed(exit: u8, error: &dyn std::error::Error) -> Failure {
     let causes = std::iter::successors(error.source(), |error| error.source());
-    Failure::exiting(exit, causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
+    let text = causes.fold(error.to_string(), |text, cause| {
+        let cause = cause.to_string();
+        // Some errors contain the text of their cause.
+        if text.ends_with(&cause) { text } else { format!("{text}: {cause}") }
+    });
+    Failure::exiting(exit, text)
 }
 
 /// Returns the failure for a private copy of a plugin that could not be written. On a full disk, the ledger could not be

@@ -110,6 +110,31 @@ fn a_full_disk_keeps_the_pins_and_what_they_hold() {
     assert_eq!(std::fs::read(home.path(PINS)).unwrap(), pins);
 }
 
+/// However little room the disk of the ledger has, the exit code is 7 if the start or the end cannot be recorded.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_of_the_ledger_starts_nothing() {
+    let home = Home::new();
+    home.good();
+    home.write("plugins/good/bin/tool", "#!/bin/sh\necho ran\n");
+    chmod(&home.path("plugins/good/bin/tool"), 0o755);
+    let line = "for limit in size=4k size=8k size=16k $(seq -f nr_inodes=%g 1 3 31); do \
+                mount -t tmpfs -o $limit,mode=0700 none state; answer=$(\"$@\" 2>/dev/null) && exit=0 || exit=$?; \
+                echo \"$exit $answer\"; umount state; done";
+    std::fs::create_dir_all(home.path("state")).unwrap();
+    let Some(output) = wrapped(&home, &UNSHARED, line, &["launch", "plugins/good", "bin/tool"]) else {
+        return;
+    };
+    if !output.status.success() {
+        println!("skipped: this machine does not let us mount ({})", said(&output));
+        return;
+    }
+    let text = said(&output);
+    let answers: Vec<&str> = text.lines().map(str::trim).collect();
+    assert!(answers.iter().all(|answer| ["7", "7 ran", "0 ran"].contains(answer)), "{text}");
+    assert_eq!((answers.first(), answers.last()), (Some(&"7"), Some(&"0 ran")), "{text}");
+}
+
 #[test]
 fn a_limit_of_file_sizes_keeps_the_pins() {
     let (home, pins) = pinned();

@@ -1401,19 +1401,29 @@ fn a_start_that_is_not_recorded_does_not_happen() {
     assert_eq!((exit, home.path("ran").exists()), (7, false), "{text}");
 }
 
-/// An entry that names no plugin is an error: its plugin would have the access of the user.
+/// Makes the plugin `plugins/p`, whose hook leaves a file, and returns its directory.
+#[cfg(target_os = "linux")]
+fn marking_plugin(home: &Home) -> String {
+    plugin(home, "plugins/p", &runs_script("PreToolUse"), "echo x > \"$CLAUDE_PROJECT_DIR/ran\"\n");
+    home.path("plugins/p").canonicalize().unwrap().display().to_string()
+}
+
+/// Fires with one entry of `launch.grants`, and returns the exit code, whether the hook ran, and the output.
+#[cfg(target_os = "linux")]
+fn fire_with_entry(home: &Home, plugin: &str, more: &str) -> (i32, bool, String) {
+    drop(std::fs::remove_file(home.path("ran")));
+    home.write("config/config.toml", &format!("[[launch.grants]]\nplugin = \"{plugin}\"\n{more}"));
+    let (exit, text) = fire_raw(home, &["PreToolUse", "--in", "plugins"], CALL);
+    (exit, home.path("ran").exists(), text)
+}
+
+/// An entry that cannot be for a plugin is an error: its plugin would have the access of the user.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_entry_for_no_plugin_is_an_error() {
     let home = Home::new();
-    plugin(&home, "plugins/p", &runs_script("PreToolUse"), "echo x > \"$CLAUDE_PROJECT_DIR/ran\"\n");
-    let place = home.path("plugins/p").canonicalize().unwrap().display().to_string();
-    let run = |plugin: &str, more: &str| {
-        drop(std::fs::remove_file(home.path("ran")));
-        home.write("config/config.toml", &format!("[[launch.grants]]\nplugin = \"{plugin}\"\n{more}"));
-        let (exit, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins"], CALL);
-        (exit, home.path("ran").exists(), text)
-    };
+    let place = marking_plugin(&home);
+    let run = |plugin: &str, more: &str| fire_with_entry(&home, plugin, more);
     for wrong in ["p@acme", "plugins/p", &format!("path:{place}/"), "path:plugins/p", "P p"] {
         let (exit, ran, text) = run(wrong, "");
         assert!(
@@ -1430,22 +1440,49 @@ fn an_entry_for_no_plugin_is_an_error() {
         "{text}"
     );
     assert!(run("other", "").1);
-    // An entry for a directory that is not one of a plugin can be left over, so it is a warning.
-    for (key, is_warned) in [
-        (format!("path:{place}"), false),
-        (format!("path:{place}x"), true),
-        (format!("path:{}", home.temp.path().canonicalize().unwrap().display()), true),
-    ] {
-        let (_, ran, text) = run(&key, "");
-        let has_warning = text.contains("these grants are for no plugin");
-        assert_eq!((ran, has_warning), (is_warned, is_warned), "{key}: {text}");
+}
+
+/// An entry for a directory that is not one of a plugin can be left over, so it is a warning.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_entry_for_an_absent_plugin_is_a_warning() {
+    let home = Home::new();
+    let place = marking_plugin(&home);
+    for name in
+        ["mcp.json", ".lsp.json", "Skill.md", "skills/a.md", "agents/a.md", "docs/a.md", "mcp.json.md"]
+    {
+        home.write(&format!("other/{}/{name}", name.replace('/', "-")), "{}");
     }
-    // The hooks of the user run all the same, also if the settings of the project are broken.
+    let other = |name: &str| home.path("other").canonicalize().unwrap().join(name).display().to_string();
+    for (path, is_warned) in [
+        (place.clone(), false),
+        (format!("{place}x"), true),
+        (home.temp.path().canonicalize().unwrap().display().to_string(), true),
+        (other("mcp.json"), false),
+        (other(".lsp.json"), false),
+        (other("Skill.md"), false),
+        (other("skills-a.md"), false),
+        (other("agents-a.md"), false),
+        (other("docs-a.md"), true),
+        (other("mcp.json.md"), true),
+    ] {
+        let (_, ran, text) = fire_with_entry(&home, &format!("path:{path}"), "");
+        // With its own entry, the hook cannot write.
+        assert_eq!(ran, path != place, "{path}: {text}");
+        assert_eq!(text.contains("these grants are for no plugin"), is_warned, "{path}: {text}");
+    }
+}
+
+/// The hooks of the user run even if the settings of the project are broken, and those of plugins do not.
+#[test]
+#[cfg(target_os = "linux")]
+fn broken_settings_of_a_project_stop_only_hooks_of_plugins() {
+    let home = Home::new();
+    marking_plugin(&home);
     let guard = home.path("guard");
     home.write("own.toml", &hook("g", "pre_tool_use", &format!("echo x > {}", guard.display()), ""));
     home.write("config/config.toml", "");
     home.write(".plugward/config.toml", "broken");
-    drop(std::fs::remove_file(home.path("ran")));
     let (_, text) = fire_raw(&home, &["PreToolUse", "--in", "plugins", "--hooks", "own.toml"], CALL);
     assert!(guard.exists() && !home.path("ran").exists(), "{text}");
 }

@@ -324,6 +324,66 @@ fn a_report_that_cannot_be_written_starts_nothing() {
     );
 }
 
+/// A start that fails keeps the old report.
+#[test]
+fn a_report_is_replaced_after_the_program_ended() {
+    let machine = Machine::new(User::Same);
+    let report = machine.home.path("write/report.json");
+    machine.home.write("write/report.json", "old");
+    let launch = |flags: &[&str]| {
+        let flags = [&["--report", "write/report.json"], flags].concat();
+        code(&machine.launch(&flags, &["bin/probe.py", "own", "-"]))
+    };
+    assert_ne!(launch(&["--read", "gone"]), 0);
+    assert_eq!(std::fs::read_to_string(&report).unwrap(), "old");
+    assert_eq!(launch(&[]), 0);
+    assert!(std::fs::read_to_string(&report).unwrap().contains("\"exit\": 0"));
+    // No temporary file is left over.
+    assert_eq!(std::fs::read_dir(machine.home.path("write")).unwrap().count(), 3);
+}
+
+/// A program cannot replace the file of its report with a pipe, for whose reader this program would wait. Its output is
+/// passed on all the same.
+#[test]
+fn a_report_that_became_a_pipe_is_refused() {
+    if !is_enforced() {
+        return;
+    }
+    let machine = Machine::new(User::Same);
+    let report = machine.path("write/report.json");
+    let script = format!("#!/bin/sh\nmkfifo '{report}' && echo made\n");
+    machine.home.write("plugins/tool/bin/pipe.sh", &script);
+    machine.mode("plugins/tool/bin/pipe.sh", 0o755);
+    let output = machine.launch(&["--write", "write", "--report", "write/report.json"], &["bin/pipe.sh"]);
+    assert_eq!((code(&output), output.stdout.as_slice()), (1, &b"made\n"[..]), "{}", shown(&output));
+    assert!(shown(&output).contains("is a pipe or device now"), "{}", shown(&output));
+}
+
+/// A report into a pipe waits for its reader, and an interrupt ends that. The end is recorded before.
+#[test]
+fn an_interrupt_ends_the_wait_for_the_reader_of_a_report() {
+    let machine = Machine::new(User::Same);
+    let made = Command::new("mkfifo").arg(machine.home.path("pipe")).status().unwrap();
+    assert!(made.success());
+    let mut child =
+        machine.command(&["launch", "--report", "pipe", "plugins/tool", "bin/echo.sh"]).spawn().unwrap();
+    let ended = || std::fs::read_to_string(machine.home.path("state/ledger.jsonl")).unwrap_or_default();
+    while !ended().contains("launch_ended") {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::yield_now();
+    }
+    let own = rustix::process::Pid::from_child(&child);
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        rustix::process::kill_process(own, rustix::process::Signal::INT).unwrap();
+        std::thread::yield_now();
+    };
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(std::fs::read_dir(machine.home.path("state/sealed")).unwrap().count(), 0);
+}
+
 /// A program that the user can execute and not read has no digest. One that does not exist does not start.
 #[test]
 fn a_program_that_cannot_be_read_runs() {
@@ -331,9 +391,15 @@ fn a_program_that_cannot_be_read_runs() {
     if machine.user == User::Same && rustix::process::geteuid().is_root() {
         return;
     }
-    machine.mode("outside/tool", 0o111);
-    for (tool, digests) in [("outside/tool", &["unreadable"][..]), ("outside/gone", &["unreadable"])] {
-        let _no_server = machine.run(&["mcp", "run", "--name", "tool", "--", &machine.path(tool)]);
+    copy("/bin/touch", &machine.home.path("outside/touch"));
+    machine.mode("outside/touch", 0o111);
+    for (tool, digests) in [("outside/touch", &["unreadable"][..]), ("outside/gone", &["unreadable"])] {
+        let marker = machine.home.path("write/marker");
+        drop(std::fs::remove_file(&marker));
+        // It is not a server.
+        let (path, argument) = (machine.path(tool), machine.path("write/marker"));
+        machine.run(&["mcp", "run", "--name", "tool", "--", &path, &argument]);
+        assert_eq!(marker.exists(), tool == "outside/touch", "{tool}");
         let started = machine.ledger().into_iter().filter(|row| row["type"] == "launch_started");
         let found: Vec<_> = started.map(|row| row["digest"].as_str().unwrap().to_owned()).collect();
         assert_eq!(found, digests, "{tool}");

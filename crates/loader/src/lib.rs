@@ -49,6 +49,7 @@ pub use contents::hash::{sha256, sha256_of};
 pub use contents::material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use contents::seal::{SealError, SealedCopy};
 pub use contents::subject::Subject;
+pub use discovery::discover::is_plugin_entry;
 pub use discovery::installed::{InstallRecords, InstalledPlace, PROJECT_LABEL};
 pub use discovery::nested::ProjectDirectories;
 pub use discovery::roots::{Root, RootSearch, project_of};

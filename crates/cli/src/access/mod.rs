@@ -4,9 +4,9 @@ pub(crate) mod open;
 pub(crate) mod programs;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use plugward_loader::PluginKey;
 use plugward_loader::launch::EnforceRule;
 use plugward_loader::policy::{LaunchAccess, LaunchEnforcement, TrustPolicy};
+use plugward_loader::{PluginKey, is_plugin_entry};
 
 use crate::command_host::command_id;
 use crate::diagnostic::{Diagnostic, Location};
@@ -14,15 +14,12 @@ use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::settings::Settings;
 use crate::verbs::config;
-use crate::verbs::mcp::has_manifest;
 use plugward_loader::escape::line;
 
 pub(crate) use open::{Grantee, StartAccess};
 
 /// How to find the key for an entry of `launch.grants`.
 pub(crate) const KEY_HELP: &str = "to see the key of a plugin, run `plugward info DIR` with its directory";
-/// The entries of a directory that make it a plugin without a manifest.
-const PARTS: [&str; 6] = ["hooks", "skills", "commands", "agents", "SKILL.md", "package.json"];
 
 /// The kind of a grant. Its name is a field of `launch.grants`, and a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,10 +103,14 @@ impl LaunchGrant {
     fn without_plugin(&self) -> Option<Diagnostic> {
         let key: PluginKey = self.plugin.text.parse().ok()?;
         let path = Utf8Path::new(key.placed()?.as_str());
-        // A plugin can be one file, and a directory can be one without a manifest.
+        // A marketplace can list a directory that has only skills.
+        let is_entry = |name: &str| is_plugin_entry(name.as_bytes()) || name == "skills";
+        let has_entry = |mut entries: camino::ReadDirUtf8| {
+            entries.any(|entry| entry.is_ok_and(|entry| is_entry(entry.file_name())))
+        };
+        // A plugin can be one file.
         let is_plugin = |real: &Utf8PathBuf| {
-            real == path
-                && (path.is_file() || PARTS.iter().any(|part| path.join(part).exists()) || has_manifest(path))
+            real == path && (path.is_file() || path.read_dir_utf8().is_ok_and(has_entry))
         };
         if host::real_path(path).is_ok_and(|real| is_plugin(&real)) {
             return None;

@@ -18,10 +18,11 @@ use crate::args::LaunchArgs;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
+use crate::output_file::{self, PreparedOutput};
 use crate::settings::Settings;
 use crate::starts::ProgramInterrupts;
 use crate::verbs::mcp::server::checked;
-use crate::{json, output_file, starts, stores};
+use crate::{json, starts, stores};
 
 /// How long one wait for the program takes.
 const WAIT: Duration = Duration::from_secs(3_600);
@@ -42,8 +43,10 @@ pub(crate) fn run(args: &LaunchArgs, host: &Host, out: &Out) -> Result<u8, Failu
     let started = file_in(&root, args).and_then(|path| {
         PluginFile { plugin: &plugin, root: &root, path }.start(args, &rules, &stores.record, host, out)
     });
-    sealed.remove()?;
-    started.map(EndedProgram::finish)
+    let removed = sealed.remove();
+    let code = started?.finish()?;
+    removed?;
+    Ok(code)
 }
 
 /// Returns the path of a file in the copy of a plugin.
@@ -82,18 +85,16 @@ struct FileFacts {
 }
 
 impl PluginFile<'_> {
-    fn start(
+    fn start<'a>(
         &self,
-        args: &LaunchArgs,
+        args: &'a LaunchArgs,
         rules: &LaunchRules,
         record: &plugward_loader::Record,
         host: &Host,
         out: &Out,
-    ) -> Result<EndedProgram, Failure> {
-        if let Some(path) = &args.report {
-            // A report that cannot be written stops the start.
-            output_file::prepare(path)?;
-        }
+    ) -> Result<EndedProgram<'a>, Failure> {
+        // A report that cannot be written stops the start.
+        let output = args.report.as_deref().map(output_file::prepare).transpose()?;
         let list = match args.access.grants() {
             Some(list) => Some(list),
             None => rules.grants(GrantTarget::Plugin(self.plugin.key()))?,
@@ -126,12 +127,14 @@ impl PluginFile<'_> {
         let report = running.report().clone();
         let ended = pass_on(running);
         let recorded = started.end(record, ended.as_ref().ok().map(|ended| ended.status));
-        let ended = ended?;
-        recorded.map_err(|failure| starts::not_recorded(&failure))?;
-        if let Some(path) = &args.report {
-            let text = self.report(args, &report, &FileFacts { digest, coverage }, ended.status)?;
-            output_file::write(path, text.as_bytes())?;
-        }
+        let mut ended = ended?;
+        ended.report = match (recorded, output) {
+            (Err(failure), _) => Err(starts::not_recorded(&failure)),
+            (Ok(()), Some(output)) => self
+                .report(args, &report, &FileFacts { digest, coverage }, ended.status)
+                .map(|text| Some((output, text))),
+            (Ok(()), None) => Ok(None),
+        };
         Ok(ended)
     }
 
@@ -173,26 +176,34 @@ impl PluginFile<'_> {
 }
 
 /// A program that has ended, and whose last output is passed on.
-struct EndedProgram {
+struct EndedProgram<'a> {
     status: ExitStatus,
     copies: Vec<JoinHandle<io::Result<()>>>,
     interrupts: ProgramInterrupts,
+    /// The report that is not written yet, or the failure to record the end.
+    report: Result<Option<(PreparedOutput<'a>, String)>, Failure>,
 }
 
-impl EndedProgram {
-    /// Waits for the output, which an interrupt ends, and returns the exit code.
-    fn finish(self) -> u8 {
+impl EndedProgram<'_> {
+    /// Writes the report, waits for the output, and returns the exit code. An interrupt ends both.
+    fn finish(self) -> Result<u8, Failure> {
         drop(self.interrupts);
+        let written = self.report.and_then(|report| match report {
+            Some((output, text)) => Ok(output.write(text.as_bytes())?),
+            None => Ok(()),
+        });
+        // Also after a failure, because the end of this process would cut the output off.
         for thread in self.copies {
             let _closed = thread.join();
         }
+        written?;
         let signal = || self.status.signal().map_or(1, |signal| signal.saturating_add(128));
-        u8::try_from(self.status.code().unwrap_or_else(signal)).unwrap_or(1)
+        Ok(u8::try_from(self.status.code().unwrap_or_else(signal)).unwrap_or(1))
     }
 }
 
 /// Passes the standard streams on until the program ends.
-fn pass_on(mut running: RunningProgram) -> Result<EndedProgram, Failure> {
+fn pass_on<'a>(mut running: RunningProgram) -> Result<EndedProgram<'a>, Failure> {
     let interrupts = starts::interruptible_program(&running);
     if let Some(mut input) = running.take_stdin() {
         // It reads as long as there is input, and ends with this process.
@@ -206,7 +217,8 @@ fn pass_on(mut running: RunningProgram) -> Result<EndedProgram, Failure> {
     while !running.wait(WAIT).map_err(failed)? {}
     interrupts.has_ended();
     let status = running.end(Duration::ZERO).map_err(failed)?;
-    Ok(EndedProgram { status, copies: copies.into_iter().flatten().collect(), interrupts })
+    let copies = copies.into_iter().flatten().collect();
+    Ok(EndedProgram { status, copies, interrupts, report: Ok(None) })
 }
 
 /// Copies each chunk when it comes. A reader that is gone ends the copy, and then the program notices it, too.

@@ -679,6 +679,19 @@ pub(crate) fn exists(jail: &Jail, path: &str) -> bool {
     jail.metadata(path).map_or_else(|error| !is_absent(&error), |_| true)
 }
 
+/// Returns `true` if a directory with an entry of this name can be a plugin.
+#[must_use]
+pub fn is_plugin_entry(name: &[u8]) -> bool {
+    MAIN_FILES.iter().any(|(_, file)| is_first(file, name))
+        || OTHER_NAMES.iter().any(|other| other.as_bytes() == name)
+        || name.eq_ignore_ascii_case(SKILL)
+}
+
+/// Returns `true` if a name is the first component of a path.
+fn is_first(path: &str, name: &[u8]) -> bool {
+    path.split('/').next().is_some_and(|first| first.as_bytes() == name)
+}
+
 /// The names in a directory that matter to discovery. Reading them from a listing saves lookups of
 /// absent names.
 pub(crate) enum Names {
@@ -690,10 +703,7 @@ pub(crate) enum Names {
 impl Names {
     pub(crate) fn of(listing: Option<&Listing>) -> Self {
         let matters = |name: &[u8]| {
-            let first = |file: &str| file.split('/').next().is_some_and(|first| first.as_bytes() == name);
-            MAIN_FILES.iter().chain(MARKETPLACE_FILES).any(|(_, file)| first(file))
-                || OTHER_NAMES.iter().any(|other| other.as_bytes() == name)
-                || name.eq_ignore_ascii_case(SKILL)
+            MARKETPLACE_FILES.iter().any(|(_, file)| is_first(file, name)) || is_plugin_entry(name)
         };
         match listing.filter(|listing| !listing.is_truncated()) {
             Some(listing) => {

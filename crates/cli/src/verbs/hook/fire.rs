@@ -56,10 +56,9 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     }
     let model = args.replies.as_deref().map(ReplayedModel::read).transpose()?.unwrap_or_default();
     let (payload, told) = payload(event)?;
-    if let Some(path) = &args.record {
-        // A record that cannot be written stops the run before any hook starts.
-        output_file::prepare(path).with_context(|| format!("cannot write {path}"))?;
-    }
+    // A record that cannot be written stops the run before any hook starts.
+    let prepare = |path| output_file::prepare(path).with_context(|| format!("cannot write {path}"));
+    let requests = args.record.as_deref().map(prepare).transpose()?;
     let at = context(told)?;
     let mut session = FireSession::default();
     if !args.sources.dirs.is_empty() {
@@ -103,8 +102,8 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
         out.report(&note.help("add a line to the file of --replies"));
     }
     let mut written = out.result(&json::render(&answered.report())?);
-    if let Some(path) = &args.record {
-        written = written.and(output_file::write(path, model.requests().as_bytes()));
+    if let Some(output) = requests {
+        written = written.and(output.write(model.requests().as_bytes()));
     }
     closed?;
     Ok(match written {

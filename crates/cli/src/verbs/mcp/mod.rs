@@ -113,7 +113,7 @@ fn plugin(id: &str, host: &Host, out: &Out) -> Result<(PluginKey, Arc<InstallRec
 }
 
 /// Returns `true` for the directory of a plugin with a manifest or servers.
-pub(crate) fn has_manifest(directory: &Utf8Path) -> bool {
+fn has_manifest(directory: &Utf8Path) -> bool {
     let mut files = MAIN_FILES.iter().map(|(_, file)| *file).chain([".mcp.json"]);
     files.any(|file| directory.join(file).is_file())
 }
