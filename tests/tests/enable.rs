@@ -1,8 +1,10 @@
 //! The clearance with which a host enables a plugin.
 
-use plugward_loader::lifecycle::PluginContents;
-use plugward_loader::pinstore::Risk;
-use plugward_loader::{Confirmation, DeclaredModules, LoadedPlugin, Outcome, TreeDigest, clear, contents_of};
+use plugward_loader::lifecycle::{AuditFacts, PluginContents};
+use plugward_loader::pinstore::{AuditVerdict, Risk};
+use plugward_loader::{
+    Confirmation, DeclaredModules, LoadedPlugin, Outcome, TreeDigest, clear, contents_of, static_facts,
+};
 use plugward_tests::{Bench, Bit, Run, Step};
 
 fn loaded() -> LoadedPlugin {
@@ -31,9 +33,22 @@ fn a_clearance_needs_a_confirmation_of_these_contents() {
     let zero: TreeDigest = format!("pt1:{}", "0".repeat(64)).parse().unwrap();
     let shared = [("../shared".to_owned(), zero)].into();
     let other = PluginContents { shared, ..contents.clone() };
-    let code = |max, confirmation| clear(&plugin, max, confirmation).map_err(|error| error.code());
+    let scan = static_facts(plugin.report(), &contents);
+    let code = |max, confirmation| clear(&plugin, &scan, max, confirmation).map_err(|error| error.code());
     assert_eq!(code(Risk::Critical, Confirmation::NotGiven).unwrap_err(), "lifecycle/not-confirmed");
-    assert_eq!(code(Risk::Critical, Confirmation::Given(other)).unwrap_err(), "lifecycle/other-bytes");
+    assert_eq!(
+        code(Risk::Critical, Confirmation::Given(other.clone())).unwrap_err(),
+        "lifecycle/other-bytes"
+    );
     let clearance = code(Risk::Low, Confirmation::Given(contents.clone())).unwrap();
     assert_eq!(*clearance.contents(), contents);
+    // The audit of other contents does not count, and one of these contents can only be worse than the scan.
+    for (audit, expected) in [
+        (AuditFacts { contents: other, ..scan.clone() }, "lifecycle/other-bytes"),
+        (AuditFacts { risk: Risk::High, ..scan.clone() }, "lifecycle/risk"),
+        (AuditFacts { verdict: AuditVerdict::Reject, ..scan.clone() }, "lifecycle/rejected"),
+    ] {
+        let confirmed = Confirmation::Given(contents.clone());
+        assert_eq!(clear(&plugin, &audit, Risk::Medium, confirmed).unwrap_err().code(), expected);
+    }
 }

@@ -192,6 +192,32 @@ pub(crate) fn store_to_look(host: &Host) -> Result<Option<CommandStore>, Failure
     }
 }
 
+/// Returns `true` if two texts mean one command plugin: the words of a name are joined in the id and the file name.
+pub(crate) fn is_same_name(one: &str, two: &str) -> bool {
+    one.replace(' ', "-").eq_ignore_ascii_case(&two.replace(' ', "-"))
+}
+
+/// Returns the name and the id of the command plugin with a name, id or file name, if it is installed, in the last good copy
+/// of the registry, or on the search path.
+pub(crate) fn named(text: &str, host: &Host, out: &Out) -> Result<Option<(String, String)>, Failure> {
+    let setup = CommandSetup::open(host, out)?;
+    let receipts = match store_to_look(host)? {
+        Some(store) => store.receipts().map_err(|error| failure(&error))?,
+        None => Vec::new(),
+    };
+    let kept = setup.kept(host)?;
+    let listed = kept.iter().flat_map(|kept| kept.registry.entries());
+    let listed = listed.map(|entry| (entry.name.clone(), entry.id.clone()));
+    let on_path = setup.path.list(setup.prefix()).into_iter().map(|one| (one.name.clone(), one.name));
+    let installed = receipts.into_iter().map(|receipt| (receipt.name, receipt.id));
+    let text = text.strip_prefix("jp:").unwrap_or(text);
+    let file = text.strip_prefix(setup.prefix()).and_then(|rest| rest.strip_prefix('-')).unwrap_or(text);
+    let is_meant = |(name, id): &(String, String)| {
+        [name, id].iter().any(|own| is_same_name(own, text) || is_same_name(own, file))
+    };
+    Ok(installed.chain(listed).chain(on_path).find(is_meant))
+}
+
 /// Returns the source of downloads.
 pub(crate) fn fetcher() -> Result<Box<dyn Fetch>, Failure> {
     let local = LocalFetch::new(ambient_authority());

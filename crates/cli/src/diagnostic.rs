@@ -131,6 +131,11 @@ impl Diagnostic {
         self.code.as_deref()
     }
 
+    /// Returns the lines of the help.
+    pub(crate) fn help_text(&self) -> Option<String> {
+        Some(self.help.join("\n")).filter(|text| !text.is_empty())
+    }
+
     pub(crate) fn next_command(&self) -> Option<&str> {
         self.help.iter().find_map(|help| help.get(help.find("plugward ")?..))
     }

@@ -92,6 +92,10 @@ impl Failure {
         self.diagnostic.stable_code()
     }
 
+    pub(crate) fn help_text(&self) -> Option<String> {
+        self.diagnostic.help_text()
+    }
+
     /// Returns the command in the first help that has one, such as `plugward explain demo`.
     pub(crate) fn next_command(&self) -> Option<&str> {
         self.diagnostic.next_command()

@@ -662,3 +662,23 @@ fn a_revoked_name_does_not_run() {
         !machine.0.path("ran").exists() && !machine.0.path("data/plugins/command/plugward-hello").exists()
     );
 }
+
+#[test]
+fn a_revoked_name_is_the_same_with_hyphens() {
+    for (revoked, exit) in
+        [("serve web", 5), ("serve-web", 5), ("SERVE web", 5), ("serve webs", 7), ("serveweb", 7)]
+    {
+        let machine = Machine::new("");
+        let file = machine.0.path("bin/plugward-serve-web");
+        std::fs::write(&file, machine.script(&format!("{READY}{EXIT}"))).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let (_, said) = machine.exits(0, &["revoke", revoked, "--reason", "steals tokens"]);
+        // A name that a file on the path has is not mistyped.
+        assert_eq!(said.contains("no plugin of this name is pinned"), exit == 7, "{revoked}: {said}");
+        for words in [&["serve-web"][..], &["serve", "web"]] {
+            let run = ["--cfg", "plugins.command.serve-web.run=unattended", "command", "run"];
+            machine.exits(exit, &[&run[..], words].concat());
+        }
+        assert_eq!(machine.starts(), if exit == 7 { 2 } else { 0 });
+    }
+}

@@ -523,3 +523,15 @@ fn an_interrupt_keeps_the_answers_before_it() {
     assert_eq!(code(&output), 3, "{told}");
     assert!(!told.contains("ask  plugins/a") && told.contains("ask  plugins/b"), "{told}");
 }
+
+#[test]
+fn the_question_about_modules_shows_findings() {
+    let home = Home::new();
+    let manifest = r#"{"name": "risky", "version": "1.0.0", "description": "d", "hostModules": ["risky"]}"#;
+    home.write("plugins/risky/plugin.json", manifest);
+    home.write("plugins/risky/index.js", "export const home = process.env.HOME;\n");
+    let (exit, _, text) = at_a_terminal(&home, &["module", "list", "plugins/risky"], "n\n");
+    assert_eq!(exit, 3, "{text}");
+    assert!(text.contains("found risk MEDIUM") && text.contains("index.js:1"), "{text}");
+    assert!(text.contains("plugward explain plugins/risky") && text.contains("Enable it"), "{text}");
+}

@@ -109,3 +109,21 @@ fn functions_are_listed_without_a_directory() {
     assert!(listed("builtin:fs-read").as_array().unwrap().contains(&json!("readFile")));
     assert!(listed("builtin:fs-write").as_array().unwrap().contains(&json!("writeFile")));
 }
+
+#[test]
+fn functions_are_listed_in_a_directory_of_another_user() {
+    let home = Home::new();
+    home.write("foreign/a.txt", "");
+    // Only root can give a directory away, and others do not own `/`.
+    let directory = home.path("foreign");
+    let is_given = std::os::unix::fs::chown(&directory, Some(65_534), None).is_ok();
+    let directory = if is_given { directory } else { "/".into() };
+    let run = |args: &[&str]| {
+        let output = home.command(&[&["module", "list"], args].concat()).current_dir(&directory).output();
+        code(&output.unwrap())
+    };
+    assert_eq!(run(&["builtin:fs-read"]), 0);
+    assert_eq!(run(&["builtin:fs-write", "maxEntries=5"]), 0);
+    assert_eq!(run(&["builtin:fs-read", "maxFileSizeKb=x"]), 2, "settings are checked");
+    assert_eq!(run(&["builtin:fs-read", "baseDir=."]), 2, "a given directory is opened");
+}

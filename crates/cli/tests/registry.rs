@@ -425,3 +425,44 @@ fn words_of_other_programs_get_a_tip() {
         assert!(tip.contains("similar") || !shown.contains("similar"), "{shown}");
     }
 }
+
+#[test]
+fn a_revoked_name_stays_revoked_under_another_one() {
+    let machine = Machine::new();
+    let listed = |name: &str| {
+        machine.list(&machine.digest);
+        let text = std::fs::read_to_string(machine.home.path("reg.json")).unwrap();
+        let text = text.replace(r#"{"hi":{"id":"hi""#, &format!(r#"{{"{name}":{{"id":"web""#));
+        machine.home.write("reg.json", &text);
+    };
+    listed("serve web");
+    machine.exits(0, &["install", "serve", "web"]);
+    let shown = machine.exits(0, &["revoke", "serve web", "--reason", "steals tokens"]);
+    assert!(shown.contains("Revoked jp:web") && !shown.contains("is pinned"), "{shown}");
+    machine.exits(5, &["which", "serve", "web"]);
+    machine.exits(0, &["remove", "web"]);
+    listed("serve site");
+    machine.exits(5, &["install", "serve", "site"]);
+    for undo in ["serve web", "jp:web"] {
+        assert!(shown.contains("plugward unrevoke"), "{shown}");
+        machine.exits(0, &["unrevoke", undo]);
+    }
+    machine.exits(0, &["install", "serve", "site"]);
+    // An id that follows from the name is not revoked a second time.
+    machine.list(&machine.digest);
+    machine.exits(0, &["install", "hi"]);
+    let shown = machine.exits(0, &["revoke", "hi", "--reason", "steals tokens"]);
+    assert!(!shown.contains("jp:") && !shown.contains("is pinned"), "{shown}");
+    let shown = machine.exits(0, &["revoke", "ho", "--reason", "steals tokens"]);
+    assert!(shown.contains("no plugin of this name is pinned, and no command plugin has it"), "{shown}");
+}
+
+#[test]
+fn names_of_several_plugins_are_installed_one_by_one() {
+    let machine = Machine::new();
+    machine.list(&machine.digest);
+    let shown = machine.exits(2, &["install", "hi", "hi"]);
+    assert!(shown.contains("install each by itself: plugward install hi; plugward install hi"), "{shown}");
+    let shown = machine.exits(2, &["install", "hi", "nope"]);
+    assert!(!shown.contains("each by itself"), "{shown}");
+}

@@ -588,3 +588,56 @@ fn danger_and_risk_are_not_approved() {
     }
     assert_eq!(session.end(), 0);
 }
+
+#[test]
+fn a_plugin_that_is_back_is_not_gone() {
+    let home = word_count();
+    let mut session = Session::start(&home, &["--yes"]);
+    let (plugins, away) = (home.path("plugins/word-count"), home.path("away"));
+    session.send("enable word-count");
+    std::fs::rename(&plugins, &away).unwrap();
+    assert!(text(&session.send("list")["message"]).contains("its directory is gone"));
+    std::fs::rename(&away, &plugins).unwrap();
+    let listed = session.send("list");
+    assert_eq!(
+        (&listed["message"], &listed["plugins"][0]["flags"]),
+        (&Value::Null, &Value::Null),
+        "{listed}"
+    );
+    // One that stays away can be dismissed, once.
+    session.send("enable word-count");
+    std::fs::remove_dir_all(&plugins).unwrap();
+    assert_eq!(text(&session.send("disable word-coun")["code"]), "session/plugin");
+    assert_eq!(session.send("disable word-count")["ok"], json!(true));
+    assert_eq!(session.send("list")["message"], Value::Null);
+    assert_eq!(text(&session.send("disable word-count")["code"]), "session/plugin");
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn damaged_pins_end_the_session_with_their_code() {
+    let home = word_count();
+    home.write("config/plugins.pins.toml", "version = [\n");
+    let output = home.run(&["session", "plugins", "--static"]);
+    assert_eq!(code(&output), 7);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(text(&answer["code"]).starts_with("pin/") && !text(&answer["help"]).is_empty(), "{answer}");
+}
+
+#[test]
+fn modules_need_the_same_audits_as_a_session() {
+    for (risk, refused) in [("MEDIUM", Some("lifecycle/not-confirmed")), ("LOW", None)] {
+        let home = word_count();
+        let _server = server(&home, risk, 2);
+        let mut session = Session::open(&home, &["--send"]);
+        assert_eq!(session.send("audit word-count")["audit"]["risk"], json!(risk));
+        session.end();
+        let output = home.run(&["module", "list", "plugins/word-count"]);
+        let error = String::from_utf8(output.stderr.clone()).unwrap();
+        match refused {
+            Some(reason) => assert!(code(&output) == 3 && error.contains(reason), "{error}"),
+            // Whether it runs depends on node.
+            None => assert!(!error.contains("lifecycle/"), "{error}"),
+        }
+    }
+}

@@ -32,14 +32,17 @@ pub enum Confirmation {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ClearanceError {
-    /// The scan found a risk above the threshold.
+    /// The scan or an audit found a risk above the threshold.
     #[error("the risk is {}, and the highest accepted risk is {}", risk.as_str(), max.as_str())]
     Risk {
-        /// The risk of the scan.
+        /// The highest risk.
         risk: Risk,
         /// The threshold.
         max: Risk,
     },
+    /// The contents are not approved, and an audit advises against them.
+    #[error("the audit advises against the plugin")]
+    Rejected,
     /// The contents are not approved, and no user confirmed them.
     #[error("these contents are neither approved nor confirmed")]
     NotConfirmed,
@@ -54,33 +57,40 @@ impl ClearanceError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Risk { .. } => "lifecycle/risk",
+            Self::Rejected => "lifecycle/rejected",
             Self::NotConfirmed => "lifecycle/not-confirmed",
             Self::OtherContents => "lifecycle/other-bytes",
         }
     }
 }
 
-/// Creates the permission to enable a plugin that every gate let pass.
+/// Creates the permission to enable a plugin that every gate let pass. `audit` is about its contents: the facts of the scan,
+/// or those of [`AuditRecords::facts`](crate::AuditRecords::facts).
 ///
 /// # Guarantees
-/// After `Ok`, the risk of the scan is at most `max_risk`, and the contents of `plugin` are approved, or are those that
-/// `confirmation` names.
+/// After `Ok`, the risks of the scan and of `audit` are at most `max_risk`. The contents of `plugin` are approved, or they are
+/// those that `confirmation` names and `audit` does not advise against them.
 ///
 /// # Errors
 /// [`ClearanceError`] with the first condition that is not met.
 pub fn clear(
     plugin: &LoadedPlugin,
+    audit: &AuditFacts,
     max_risk: Risk,
     confirmation: Confirmation,
 ) -> Result<Clearance, ClearanceError> {
     let report = plugin.report();
     let contents = contents_of(report).ok_or(ClearanceError::OtherContents)?;
-    let risk = static_facts(report, &contents).risk;
+    if audit.contents != contents {
+        return Err(ClearanceError::OtherContents);
+    }
+    let risk = static_facts(report, &contents).risk.max(audit.risk);
     if risk > max_risk {
         return Err(ClearanceError::Risk { risk, max: max_risk });
     }
     match confirmation {
         _ if report.approval.state == ApprovalState::Given => {}
+        _ if audit.verdict == AuditVerdict::Reject => return Err(ClearanceError::Rejected),
         Confirmation::Given(confirmed) if confirmed == contents => {}
         Confirmation::Given(_) => return Err(ClearanceError::OtherContents),
         Confirmation::NotGiven => return Err(ClearanceError::NotConfirmed),

@@ -116,6 +116,7 @@ impl RegistryError {
                 ("registry/not-installed", 3)
             }
             RegistryErrorKind::Delisted { .. } => ("registry/delisted", 3),
+            RegistryErrorKind::Ignored { .. } => ("registry/entry", 3),
             RegistryErrorKind::Checksum { .. } => ("policy/checksum", 4),
             RegistryErrorKind::Changed { .. } => ("registry/changed", 4),
             RegistryErrorKind::Writable { .. } => ("registry/writable", 4),
@@ -152,8 +153,8 @@ impl RegistryError {
             RegistryErrorKind::Kind { commands, .. } if !commands.is_empty() => {
                 format!("name one of its commands: {}", commands.join(", "))
             }
-            RegistryErrorKind::Foreign { name, .. } => {
-                format!("remove it, then install the plugin: plugward remove {}", quoted(name))
+            RegistryErrorKind::Foreign { id, .. } => {
+                format!("remove it, then install the plugin: plugward remove {id}")
             }
             RegistryErrorKind::NothingToRemove { installed, .. } if installed.is_empty() => {
                 "no command plugin is installed".to_owned()
@@ -257,7 +258,7 @@ pub enum RegistryErrorKind {
     AlreadyInstalled { name: String },
     /// A file of the plugin's name exists, which is not from this registry.
     #[error("{} exists, and was not installed from this registry", line(file))]
-    Foreign { name: String, file: String },
+    Foreign { id: String, file: String },
     /// Other plugins have to be installed first.
     #[error("{name} requires {}", line(&missing.join(", ")))]
     Requires { name: String, missing: Vec<String> },
@@ -273,6 +274,9 @@ pub enum RegistryErrorKind {
     /// The registry from which the plugin was installed lists it no more.
     #[error("{name} is installed, and the registry does not list it any more")]
     Delisted { name: String },
+    /// The registry lists the plugin in an entry that is ignored.
+    #[error("{name} cannot be updated: {why}")]
+    Ignored { name: String, why: String },
     /// The file is not the pinned one.
     #[error("{id} does not have the pinned checksum{}: expected {}, found {actual} (plugins.command.{id}.checksum)", if *intact { " (the download is intact, but it is not the file you pinned)" } else { "" }, expected.value)]
     Checksum { id: String, expected: Checksum, actual: String, file: Digest, intact: bool },

@@ -134,12 +134,12 @@ impl CommandStore {
         let receipts = self.recover(&lock)?;
         let file = host.file_name(&entry.id);
         if self.exists(&file) {
-            let (name, url) = (entry.name.clone(), registry.url().as_str());
+            let url = registry.url().as_str();
             let is_ours = |receipt: &InstallReceipt| receipt.file == file && receipt.registry == url;
             let error = if receipts.iter().any(is_ours) {
-                RegistryErrorKind::AlreadyInstalled { name }
+                RegistryErrorKind::AlreadyInstalled { name: entry.name.clone() }
             } else {
-                RegistryErrorKind::Foreign { name, file }
+                RegistryErrorKind::Foreign { id: entry.id.clone(), file }
             };
             return Err(error.into());
         }
@@ -159,8 +159,8 @@ impl CommandStore {
     }
 
     /// Returns the installed plugins for which their registry lists another file, or only the named one. A plugin whose file is
-    /// not the installed one is the error `registry/changed` instead, and one that the registry does not list any more is
-    /// `registry/delisted` or `registry/no-binary`.
+    /// not the installed one is the error `registry/changed` instead, and one without a usable entry is `registry/delisted`,
+    /// `registry/entry`, `registry/kind` or `registry/no-binary`.
     ///
     /// # Errors
     /// `registry/not-installed` if the named plugin is not installed, and `registry/already-installed` if its file is not
@@ -181,12 +181,12 @@ impl CommandStore {
             .collect();
         if let (Some(name), true) = (name, own.is_empty()) {
             let id = registry.named(name).map_or_else(|| name.replace(' ', "-"), |entry| entry.id.clone());
-            let (name, file) = (name.to_owned(), host.file_name(&id));
+            let file = host.file_name(&id);
             let is_foreign = is_command_id(&id) && self.exists(&file);
             let error = if is_foreign {
-                RegistryErrorKind::Foreign { name, file }
+                RegistryErrorKind::Foreign { id, file }
             } else {
-                RegistryErrorKind::NotInstalled { name }
+                RegistryErrorKind::NotInstalled { name: name.to_owned() }
             };
             return Err(error.into());
         }
@@ -197,13 +197,14 @@ impl CommandStore {
                 updates.push(Err(RegistryErrorKind::Changed { file, why }.into()));
                 continue;
             }
-            let entry = registry.entries().find(|entry| entry.id == receipt.id);
-            let Some(entry) = entry.filter(|entry| entry.kind == CommandKind::Command) else {
-                updates.push(Err(RegistryErrorKind::Delisted { name: receipt.name.clone() }.into()));
+            let Some(entry) = registry.entries().find(|entry| entry.id == receipt.id) else {
+                updates.push(Err(registry.unlisted(&receipt.name).into()));
                 continue;
             };
             let Some(binary) = entry.binary(host.targets) else {
-                updates.push(Err(host.no_binary(entry).into()));
+                let is_command = entry.kind == CommandKind::Command;
+                let why = if is_command { host.no_binary(entry) } else { registry.not_a_command(entry) };
+                updates.push(Err(why.into()));
                 continue;
             };
             let (to, from) = (binary.digest, receipt.sha256.clone());
@@ -240,7 +241,10 @@ impl CommandStore {
             return Err(RegistryErrorKind::NotInstalled { name: entry.name.clone() }.into());
         };
         let binary = entry.binary(host.targets).ok_or_else(|| host.no_binary(entry))?;
-        not_revoked(host, &entry.name, &entry.id, &binary.digest)?;
+        // A registry can give a plugin another name, and the revocation of the old one still counts.
+        for name in [&entry.name, &old.name] {
+            not_revoked(host, name, &entry.id, &binary.digest)?;
+        }
         // A pin of another SHA-256 can be compared before anything is downloaded.
         if let Some(pin) = rules.checksum.as_ref().filter(|pin| pin.algorithm == ChecksumAlgorithm::Sha256)
             && !pin.value.eq_ignore_ascii_case(&binary.digest.hex())

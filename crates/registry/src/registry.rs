@@ -208,6 +208,16 @@ impl Registry {
         self.entries.get(name).or_else(|| self.entries().find(|entry| entry.id == name))
     }
 
+    /// Returns the error for an installed plugin without a valid entry.
+    pub(crate) fn unlisted(&self, name: &str) -> RegistryErrorKind {
+        let (place, name) = (pointer::step("/plugins", name), name.to_owned());
+        let is_inside = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        match self.notes.iter().find(|note| note.pointer.strip_prefix(&*place).is_some_and(is_inside)) {
+            Some(note) => RegistryErrorKind::Ignored { name, why: note.message.clone() },
+            None => RegistryErrorKind::Delisted { name },
+        }
+    }
+
     /// Returns the error for an entry of another kind than a command. For a group, it has the commands in it.
     pub(crate) fn not_a_command(&self, entry: &RegistryEntry) -> RegistryErrorKind {
         let begin = format!("{} ", entry.name);

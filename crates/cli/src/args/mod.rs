@@ -310,7 +310,8 @@ pub(crate) enum Verb {
     ///
     /// Commands: list, info ID, audit ID, approve ID DIGEST, unapprove ID, enable ID [KEY=VALUE…] [audit=DIGEST],
     /// disable ID, messages, dirty, register ID MODULE…, failed ID REASON. A plugin is disabled if its directory changes,
-    /// a gate refuses it, or the host reports with `failed` that it cannot load it. Each command gets one line of JSON. Enabled plugins are forgotten at the end of the input.
+    /// a gate refuses it, or the host reports with `failed` that it cannot load it. Each command gets one line of JSON.
+    /// Enabled plugins are forgotten at the end of the input.
     #[command(after_help = "Examples:\n  echo list | plugward session plugins --static\n  \
                       echo 'enable word-count maxLength=9' | plugward session plugins --static --yes")]
     Session(SessionArgs),

@@ -5,7 +5,11 @@ use clap::error::{ContextKind, ContextValue};
 
 /// A word that is not a command, the group of commands in which it was used, and what to type instead.
 const TIPS: &[(&str, &str, &str)] = &[
-    ("command", "list", "to list command plugins: plugward registry list"),
+    (
+        "command",
+        "list",
+        "to list the command plugins of the registry and on PATH, and which are installed: plugward registry list",
+    ),
     ("mcp", "list", "to list the servers of your hosts: plugward mcp tools"),
     ("", "disable", "to keep a plugin from loading: plugward deny ID"),
     ("", "enable", "a host enables plugins; to do it in a session of your own host: plugward session DIR"),

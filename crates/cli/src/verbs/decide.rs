@@ -8,6 +8,7 @@ use plugward_loader::{
 
 use crate::advice::Commands;
 use crate::args::{AcceptArgs, DiscoveryOptions, FindArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
+use crate::command_host::{self, is_same_name};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -267,7 +268,6 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     } else {
         entry.id = Some(revoked_id(&args.what, &store)?);
     }
-    let is_name = entry.id.is_some();
     let what = entry.id.clone().unwrap_or_else(|| args.what.clone());
     if let Some(file) = file_entry {
         match store_decision(UserDecision::Revoke(file), &mut store, host)? {
@@ -275,21 +275,62 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
             other => return Err(refused("revoke", &what, &other)),
         }
     }
+    let name = entry.id.clone();
     match store_decision(UserDecision::Revoke(entry), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
             out.result(&format!("Revoked {}.\n", plugward_loader::escape::line(&what)))?;
-            // It need not be known yet, but it can also be mistyped.
-            if is_name && let Err(error) = select::pinned(&what, &store) {
-                out.report(&error.into_note("no plugin of this name is pinned"));
+            let mut revoked = vec![what];
+            if let Some(name) = name {
+                revoked.extend(revoke_command(&name, &args.reason, &mut store, host, out)?);
             }
-            let undo = format!("plugward unrevoke {}", shared::quoted(&what));
-            out.result(&command("To undo: ", &undo, out.width))?;
+            for what in revoked {
+                let undo = format!("plugward unrevoke {}", shared::quoted(&what));
+                out.result(&command("To undo: ", &undo, out.width))?;
+            }
             Ok(0)
         }
         ChangeOutcome::Malformed(error) => {
             Err(Failure::usage(format!("cannot revoke {what}: {error}")).help(error.help()))
         }
         other => Err(refused("revoke", &what, &other)),
+    }
+}
+
+/// Revokes the id of the command plugin with a name as well, since a registry can give it another name. Returns the revoked
+/// id if it is not the name itself.
+fn revoke_command(
+    name: &str,
+    reason: &str,
+    store: &mut PinStore,
+    host: &Host,
+    out: &mut Out,
+) -> Result<Option<String>, Failure> {
+    let found = match command_host::named(name, host, out) {
+        Ok(found) => found,
+        // The name itself is revoked already.
+        Err(error) => {
+            out.report(&error.into_warning());
+            return Ok(None);
+        }
+    };
+    let Some((own, id)) = found else {
+        // It need not be known yet, but it can also be mistyped.
+        if let Err(error) = select::pinned(name, store) {
+            out.report(&error.into_note("no plugin of this name is pinned, and no command plugin has it"));
+        }
+        return Ok(None);
+    };
+    if id == own.replace(' ', "-") || !is_same_name(name, &own) {
+        return Ok(None);
+    }
+    let id = format!("jp:{id}");
+    let entry = Revocation { id: Some(id.clone()), ..Revocation::because(reason) };
+    match store_decision(UserDecision::Revoke(entry), store, host)? {
+        ChangeOutcome::Done | ChangeOutcome::Already => {
+            out.result(&format!("Revoked {}, its id.\n", plugward_loader::escape::line(&id)))?;
+            Ok(Some(id))
+        }
+        other => Err(refused("revoke", &id, &other)),
     }
 }
 

@@ -29,7 +29,21 @@ pub(crate) fn install(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Res
         }
         other => other,
     };
-    let installed = installed.map_err(|error| explained(&error, &setup))?;
+    let installed = installed.map_err(|error| {
+        // Several words are one name.
+        let are_names =
+            args.name.len() > 1 && args.name.iter().all(|word| loaded.registry.named(word).is_some());
+        match error.kind() {
+            RegistryErrorKind::Unknown { .. } if are_names => {
+                let each = args.name.iter().map(|word| format!("plugward install {}", quoted(word)));
+                let each = each.collect::<Vec<_>>().join("; ");
+                Failure::exiting(error.exit(), error.to_string())
+                    .code(error.code())
+                    .help(format!("install each by itself: {each}"))
+            }
+            _ => explained(&error, &setup),
+        }
+    })?;
     out.result(&format!("Installed {} as {}.\n", line(&installed.name), line(&installed.file)))?;
     out.result(&format!("  sha256:{}\n", installed.digest.unwrap_or_default()))?;
     Ok(0)

@@ -17,7 +17,6 @@ use plugward_loader::{
 
 use crate::advice::{self, Commands, ReviewVerb};
 use crate::args::{DiscoveryOptions, FindArgs, HostOptions, TrustArg};
-use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse};
 use crate::installed::{self, HostScope, ProjectScope};
@@ -280,9 +279,17 @@ pub(crate) fn look_at(
 
 /// Reports that the pins cannot be read, if they cannot, and returns the exit code for that or 0.
 pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport>, out: &Out) -> u8 {
+    let Some(failure) = pins_failure(plugins) else { return 0 };
+    let exit = failure.exit();
+    out.report(&failure.into_warning());
+    exit
+}
+
+/// Returns the failure of pins that cannot be read.
+pub(crate) fn pins_failure<'a>(plugins: impl IntoIterator<Item = &'a PluginReport>) -> Option<Failure> {
     let mut unread =
         plugins.into_iter().filter(|plugin| plugin.pin.state == PinStatus::Unavailable).peekable();
-    let Some(first) = unread.peek().copied() else { return 0 };
+    let first = unread.peek().copied()?;
     // A plugin that is denied has another reason of this gate, which is not about the pins.
     let of_store = |plugin: &'a PluginReport| {
         let mut reasons = plugin.reasons.iter();
@@ -293,17 +300,15 @@ pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport
     let (plugin, reason) =
         unread.find_map(of_store).map_or((first, None), |(plugin, reason)| (plugin, Some(reason)));
     let notice = plugin.notices.iter().find(|notice| notice.gate == Gate::Pin);
-    let warning = match (reason, notice) {
-        (Some(reason), _) => Diagnostic::warning(&reason.message).code(&reason.code).help(&advice::help(
+    Some(match (reason, notice) {
+        (Some(reason), _) => Failure::store(&reason.message).code(&reason.code).help(advice::help(
             plugin,
             reason,
             &commands(plugin, "", None),
         )),
-        (None, Some(notice)) => Diagnostic::warning(&notice.message).code(&notice.code),
-        (None, None) => return Weight::Store.exit(),
-    };
-    out.report(&warning);
-    Weight::Store.exit()
+        (None, Some(notice)) => Failure::store(&notice.message).code(&notice.code),
+        (None, None) => Failure::store("the pins cannot be read"),
+    })
 }
 
 /// Replaces the id of each plugin with its name for a terminal.

@@ -17,8 +17,6 @@ const SCHEMA: &str = r#"{
     "maxReadChunkKb": {"type": "number", "description": "The most data of one call", "default": 1024, "minimum": 64},
     "maxListResults": {"type": "number", "description": "The most entries of a list", "default": 1000, "minimum": 10}
 }"#;
-const FUNCTIONS: [&str; 6] =
-    ["readFile", "readFileChunk", "listDir", "stat", "readFileBinary", "readFileChunkBinary"];
 
 /// The configuration of [`fs_read`].
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +28,10 @@ pub struct FsReadConfig {
 }
 
 impl FsReadConfig {
+    /// The functions of the module.
+    pub const FUNCTIONS: [&str; 6] =
+        ["readFile", "readFileChunk", "listDir", "stat", "readFileBinary", "readFileChunkBinary"];
+
     /// Reads `key=value` arguments.
     ///
     /// # Errors
@@ -78,7 +80,7 @@ pub(crate) fn schema(text: &str) -> Result<Schema, ConfigError> {
 /// ```
 #[must_use]
 pub fn fs_read(jail: Jail, config: FsReadConfig) -> impl HostModule + use<> {
-    let files = FileModule::new("fs-read", &FUNCTIONS, jail);
+    let files = FileModule::new("fs-read", &FsReadConfig::FUNCTIONS, jail);
     FsRead { files, config }
 }
 

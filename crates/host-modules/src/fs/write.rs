@@ -21,7 +21,6 @@ const SCHEMA: &str = r#"{
     "maxWriteChunkKb": {"type": "number", "description": "The most data of one call", "default": 2048, "minimum": 64}
 }"#;
 const NOT_REGULAR: &str = "Not a regular file";
-const FUNCTIONS: [&str; 5] = ["writeFile", "appendFile", "writeFileBinary", "appendFileBinary", "mkdir"];
 
 /// The configuration of [`fs_write`].
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +32,10 @@ pub struct FsWriteConfig {
 }
 
 impl FsWriteConfig {
+    /// The functions of the module.
+    pub const FUNCTIONS: [&str; 5] =
+        ["writeFile", "appendFile", "writeFileBinary", "appendFileBinary", "mkdir"];
+
     /// Reads `key=value` arguments.
     ///
     /// # Errors
@@ -61,7 +64,7 @@ impl FsWriteConfig {
 /// Files are replaced atomically. New files have the mode 0600, new directories 0700.
 #[must_use]
 pub fn fs_write(jail: Jail, config: FsWriteConfig) -> impl HostModule + use<> {
-    let files = FileModule::new("fs-write", &FUNCTIONS, jail);
+    let files = FileModule::new("fs-write", &FsWriteConfig::FUNCTIONS, jail);
     FsWrite { files, config, created: 0 }
 }
 

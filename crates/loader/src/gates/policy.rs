@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plugward_manifest::{MAIN_FILES, Manifest, SurfaceKind};
 use plugward_pinstore::{
-    Baselines, EffectiveList, Pin, PinCheck, PinOrigin, Pins, ReviewedDigests, RevocationCheck,
+    Baselines, EffectiveList, Pin, PinCheck, PinOrigin, Pins, ReviewedDigests, Revocation, RevocationCheck,
     RevocationSubject, Revocations,
 };
 use plugward_state_file::StateError;
@@ -81,15 +81,21 @@ impl RevocationStore {
     }
 
     /// Returns the reason if a list, or the user's own pins, revoke a file that has one of these names.
+    ///
+    /// A space and `-` are the same: the words of a command name are joined in its id and its file name.
     #[must_use]
     pub fn file_reason(&self, pins: &PinStore, names: &[String], digest: &Digest) -> Option<String> {
-        let own = pins.pins().map(|pins| Revocations::of(pins.revoked()));
-        let files = [*digest];
+        let joined = |name: &String| name.replace(' ', "-");
+        let own = pins.pins().map(|pins| pins.revoked()).unwrap_or_default();
+        let entries = self.lists.iter().flat_map(Revocations::entries).chain(own);
+        let entries = entries.map(|one| Revocation { id: one.id.as_ref().map(joined), ..one.clone() });
+        let entries = Revocations::of(&entries.collect::<Vec<_>>());
+        let (names, files) = (names.iter().map(joined).collect::<Vec<_>>(), [*digest]);
         // A command plugin has no key, and no entry has the key of the root directory.
         let key = PluginKey::Placed(PlacePath::new("/").ok()?);
         let subject = RevocationSubject {
             key: &key,
-            names,
+            names: &names,
             version: None,
             tree: None,
             // An entry for the digest of a manifest is about that file as well.
@@ -97,10 +103,10 @@ impl RevocationStore {
             binaries: &files,
             signers: &[],
         };
-        self.lists.iter().chain(own.as_ref()).find_map(|list| match list.check(&subject) {
+        match entries.check(&subject) {
             RevocationCheck::Revoked(entry) => Some(entry.reason.clone()),
             RevocationCheck::Clear => None,
-        })
+        }
     }
 
     /// Returns the first failure to read a list, because of which nothing may be used.

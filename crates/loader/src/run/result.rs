@@ -3,12 +3,14 @@
 
 use cap_std::fs::Dir;
 use plugward_capability::{AnyCapability, Workflow};
+use plugward_deep_audit::AuditedBytes;
 use plugward_manifest::{Dialect, Manifest, SurfaceItem};
 use plugward_pinstore::Timestamp;
 use plugward_sandbox_path::JailError;
 use plugward_tree_lock::{Snapshot, SnapshotEntry};
 use plugward_types::PluginKey;
 
+use crate::contents::audit::audited_bytes;
 use crate::contents::seal::{SealError, SealedCopy};
 use crate::contents::shared::SharedRoots;
 use crate::contents::view::{View, manifests};
@@ -181,14 +183,15 @@ impl CheckResult {
         let rows = report.plugins.iter().cloned();
         let outcomes = all.into_iter().zip(rows).map(|(one, report)| {
             let granted = granted.remove(&one.key).unwrap_or_default();
-            match (report.decision, one.snapshot) {
-                (Decision::Load, Some(snapshot)) => {
+            match (report.decision, one.snapshot, one.subject) {
+                (Decision::Load, Some(snapshot), Some(subject)) => {
                     let (key, views, shared) = (one.key, one.views, one.shared);
-                    Outcome::Load(LoadedPlugin { key, snapshot, views, shared, granted, report })
+                    let audited = audited_bytes(subject.facts());
+                    Outcome::Load(LoadedPlugin { key, snapshot, views, shared, audited, granted, report })
                 }
-                (Decision::Ask, _) => Outcome::Ask { report },
+                (Decision::Ask, ..) => Outcome::Ask { report },
                 // A plugin without its bytes cannot be loaded.
-                (Decision::Refuse | Decision::Load, _) => Outcome::Refuse { report },
+                (Decision::Refuse | Decision::Load, ..) => Outcome::Refuse { report },
             }
         });
         let outcomes = outcomes.collect();
@@ -226,6 +229,7 @@ pub struct LoadedPlugin {
     snapshot: Snapshot,
     views: Vec<View>,
     shared: SharedRoots,
+    audited: AuditedBytes,
     granted: Vec<AnyCapability>,
     report: PluginReport,
 }
@@ -241,6 +245,12 @@ impl LoadedPlugin {
     #[must_use]
     pub const fn report(&self) -> &PluginReport {
         &self.report
+    }
+
+    /// Returns the contents that audits of the plugin are about.
+    #[must_use]
+    pub const fn audited_bytes(&self) -> &AuditedBytes {
+        &self.audited
     }
 
     /// Returns the manifest of one dialect.

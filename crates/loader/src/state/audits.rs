@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::fs::Dir;
 use plugward_deep_audit::{Audit, AuditedBytes, KEPT_AUDITS, deciding_audit, superseded};
 use plugward_ledger::{LedgerError, LedgerEvent, LedgerFiles};
+use plugward_lifecycle::AuditFacts;
 use plugward_state_file::{Backup, Owner, StateError, StateFile, make_directory};
-use plugward_types::{AuditKind, Digest, PluginKey, Risk, TreeDigest};
+use plugward_types::{AuditKind, AuditVerdict, Digest, PluginKey, Risk, TreeDigest};
 
 use crate::record::{Record, ledger_name};
 use crate::state::decide::DecisionError;
@@ -141,6 +142,18 @@ impl AuditRecords {
         }
         intact.sort_by_key(|audit| core::cmp::Reverse(audit.at));
         Ok(TreeAudits { intact, lost })
+    }
+
+    /// Adds the risk and the advice of all audits of some contents to the facts of the scan.
+    ///
+    /// # Errors
+    /// As [`Self::of_tree`].
+    pub fn facts(&self, bytes: &AuditedBytes, scan: AuditFacts) -> Result<AuditFacts, StoreFailure> {
+        let all = self.of_tree(&bytes.tree)?;
+        let risk = scan.risk.max(all.risk(bytes).unwrap_or(Risk::Low));
+        let Some(audit) = all.deciding(bytes) else { return Ok(AuditFacts { risk, ..scan }) };
+        let verdict = if scan.dangers > 0 { AuditVerdict::Reject } else { audit.verdict };
+        Ok(AuditFacts { kind: AuditKind::Deep, risk, verdict, ..scan })
     }
 
     /// Returns the record that a digest names, of whatever tree.

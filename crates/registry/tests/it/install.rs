@@ -6,7 +6,7 @@ use std::time::Duration;
 use plugward_policy::{Checksum, ChecksumAlgorithm, CommandRules, RunRule};
 use plugward_registry::{CommandStore, InstallConsent, PinChange, PinnedChecksum, RunDecision, pin_change};
 
-use crate::support::{Home, Memory, UNSET, digest, open, pin, put, sha1, us};
+use crate::support::{Home, Memory, UNSET, digest, entry, open, pin, put, sha1, us};
 
 /// A machine on which `hi` is listed as official with the bytes `x`.
 fn official() -> Home {
@@ -208,8 +208,7 @@ fn another_registry_does_not_update() {
     let mut home = official();
     home.install("hi", &Memory::of(b"x")).unwrap();
     let url = plugward_registry::SourceUrl::parse("https://other.example/r.json").unwrap();
-    let text =
-        format!(r#"{{"version": 1, "plugins": {{{}}}}}"#, crate::support::entry("hi", &digest(b"y"), ""));
+    let text = format!(r#"{{"version": 1, "plugins": {{{}}}}}"#, entry("hi", &digest(b"y"), ""));
     home.registry = Some(plugward_registry::Registry::parse(text.as_bytes(), &url).unwrap());
     assert_eq!(home.update("hi", &Memory::of(b"y")).unwrap_err().code(), "registry/not-installed");
 }
@@ -306,4 +305,50 @@ fn comparing_after_the_file_has_its_name_leaves_a_bad_file() {
     }
     assert_eq!(home.install("hi", &Watching(&home, Memory::of(bad))).unwrap_err().code(), "registry/digest");
     assert!(home.names().is_empty());
+}
+
+#[test]
+fn a_revoked_plugin_is_not_updated_under_another_name() {
+    for (revoked, code) in [("serve web", Some("policy/revoked")), ("serve", None)] {
+        let mut home = Home::new();
+        home.list_as("web", &[("serve web", b"x", "official")]);
+        home.install("serve web", &Memory::of(b"x")).unwrap();
+        home.list_as("web", &[("serve site", b"newer", "official")]);
+        home.revoked_names.borrow_mut().push(revoked);
+        let updated = home.update("web", &Memory::of(b"newer"));
+        assert_eq!(updated.map_err(|error| error.code()).err(), code, "{revoked}");
+    }
+}
+
+#[test]
+fn an_entry_that_is_ignored_is_named() {
+    let home = official();
+    home.install("hi", &Memory::of(b"x")).unwrap();
+    let second = entry("ho", &digest(b"x"), "").replace(r#""id": "ho""#, r#""id": "hi""#);
+    let of_id = |id: &str| entry("hi", &digest(b"x"), "").replace(r#""id": "hi""#, &format!(r#""id": {id}"#));
+    for (rows, code, text) in [
+        (of_id("1"), "registry/entry", "hi cannot be updated: an entry of the registry is ignored"),
+        (format!("{},{second}", of_id(r#""hi""#)), "registry/entry", "another entry has the id `hi`"),
+        (entry("hi", &digest(b"x"), r#", "kind": "command_group""#), "registry/kind", "command_group"),
+        // The ignored entry of another plugin is not about this one.
+        (r#""hit": {"id": 1}"#.to_owned(), "registry/delisted", "does not list it"),
+    ] {
+        let registry = crate::support::parse(&format!("{{{rows}}}"));
+        let found = home.with(|host| home.store().outdated(host, &registry, None)).unwrap().remove(0);
+        let error = found.unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.to_string().contains(text), "{error}");
+    }
+}
+
+#[test]
+fn a_file_of_the_user_is_removed_by_its_id() {
+    let mut home = Home::new();
+    home.list_as("web", &[("serve web", b"x", "official")]);
+    put(&home.file("web"), b"mine", 0o755);
+    let error = home.install("serve web", &Memory::of(b"x")).unwrap_err();
+    assert_eq!(error.code(), "registry/already-installed");
+    assert!(error.help().ends_with("plugward remove web"), "{}", error.help());
+    home.remove("web").unwrap();
+    home.install("serve web", &Memory::of(b"x")).unwrap();
 }

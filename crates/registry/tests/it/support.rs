@@ -144,6 +144,16 @@ impl Home {
         self.registry = Some(parse(&format!("{{{}}}", rows.join(","))));
     }
 
+    /// As [`Self::list`], with an id for all entries.
+    pub(crate) fn list_as(&mut self, id: &str, entries: &[(&str, &[u8], &str)]) {
+        let own = |name: &str| format!(r#""id": "{}""#, name.replace(' ', "-"));
+        let row = |&(name, bytes, more): &(&str, &[u8], &str)| {
+            entry(name, &digest(bytes), more).replace(&own(name), &format!(r#""id": "{id}""#))
+        };
+        let rows: Vec<String> = entries.iter().map(row).collect();
+        self.registry = Some(parse(&format!("{{{}}}", rows.join(","))));
+    }
+
     pub(crate) fn store(&self) -> CommandStore {
         CommandStore::open(&open(&self.plugins()), us(), Duration::from_secs(60)).unwrap()
     }

@@ -178,10 +178,32 @@ fn start<'c>(
     Ok(())
 }
 
+/// Returns the name and the functions of a module for files, which are the same in each directory.
+pub(super) fn file_functions(
+    plugin: &EnabledPlugin<'_>,
+) -> Result<Option<(&'static str, &'static [&'static str])>, Failure> {
+    let settings = plugin.settings.as_slice();
+    Ok(match plugin.id {
+        "builtin:fs-read" => {
+            FsReadConfig::from_args(settings).map_err(|error| wrong(&error))?;
+            Some(("fs-read", &FsReadConfig::FUNCTIONS))
+        }
+        "builtin:fs-write" => {
+            FsWriteConfig::from_args(settings).map_err(|error| wrong(&error))?;
+            Some(("fs-write", &FsWriteConfig::FUNCTIONS))
+        }
+        _ => None,
+    })
+}
+
+fn wrong(error: &ConfigError) -> Failure {
+    failed(2, error).code(error.code()).help(error.help())
+}
+
 /// Returns a module of this program, or `None` for the id of a plugin.
 fn builtin<'a>(plugin: &EnabledPlugin<'a>) -> Result<Option<FoundPlugin<'a>>, Failure> {
     let Some(name) = plugin.id.strip_prefix("builtin:") else { return Ok(None) };
-    let wrong = |error: ConfigError| failed(2, &error).code(error.code()).help(error.help());
+    let wrong = |error| wrong(&error);
     let (user, settings) = (host::user_id(), plugin.settings.as_slice());
     let module: Box<dyn HostModule> = match name {
         "fs-read" => {

@@ -31,11 +31,12 @@ pub(crate) fn run(verb: &ModuleVerb, host: &Host, out: &mut Out) -> Result<u8, F
 }
 
 fn list(args: &ModuleListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut plugin = EnabledPlugin::new(&args.id, &args.settings);
-    // Listing the functions opens no file, so any directory will do.
+    let plugin = EnabledPlugin::new(&args.id, &args.settings);
     let has_base = plugin.settings.iter().any(|setting| setting.starts_with("baseDir="));
-    if args.id.starts_with("builtin:fs-") && !has_base {
-        plugin.settings.push("baseDir=.");
+    if !has_base && let Some((name, functions)) = enabled::file_functions(&plugin)? {
+        let modules = json!({ name: functions });
+        print(out, &json!({ "version": 1, "plugin": args.id, "modules": modules, "rejected": [] }))?;
+        return Ok(0);
     }
     let (row, exit) = with_modules("module", &[plugin], host, out, |enabled, out| {
         report(enabled, out);

@@ -8,11 +8,12 @@ use plugward_loader::host_modules::{
     SessionFault,
 };
 use plugward_loader::launch::{EnforceRule, RunningProgram};
+use plugward_loader::lifecycle::AuditFacts;
 use plugward_loader::manifest::Coverage;
-use plugward_loader::pinstore::Risk;
+use plugward_loader::pinstore::{AuditVerdict, Risk};
 use plugward_loader::{
-    ApprovalState, ClearanceError, Confirmation, LaunchSubject, LoadedPlugin, ModuleEntry, Record,
-    SealedCopy, Stores, clear, contents_of, ledger_name, module_entry, sha256,
+    ApprovalState, ClearanceError, Confirmation, LaunchSubject, LoadedPlugin, ModuleEntry, PluginReport,
+    Record, SealedCopy, Stores, clear, contents_of, ledger_name, module_entry, sha256, static_facts,
 };
 
 use super::home::PrivateHome;
@@ -28,6 +29,8 @@ use crate::settings::Settings;
 use crate::starts::{self, RecordedStart};
 use crate::verbs::{mcp, shared};
 
+/// The most findings in a question.
+const SHOWN: usize = 3;
 /// The most KiB of memory of a process of a plugin.
 const MEMORY: u32 = 1 << 20;
 
@@ -85,7 +88,7 @@ impl CheckedPlugin {
         out: &Out,
     ) -> Result<Self, Failure> {
         let loaded = mcp::server::checked(plugin.id, &[], settings, stores, host, out)?;
-        confirm(&loaded, plugin.id, settings, host, out)?;
+        confirm(&loaded, plugin.id, stores, settings, host, out)?;
         let entry = module_entry(&loaded).map_err(|error| {
             starts::failed(2, &error).code(error.code()).help("write `SCHEMA` as a literal")
         })?;
@@ -159,28 +162,55 @@ impl CheckedPlugin {
 fn confirm(
     loaded: &LoadedPlugin,
     id: &str,
+    stores: &Stores,
     settings: &Settings,
     host: &Host,
     out: &Out,
 ) -> Result<(), Failure> {
-    let report = loaded.report();
-    let (risk, max) = (Risk::of_findings(report.open_findings()), settings.max_risk);
-    let is_open = report.approval.state != ApprovalState::Given && risk <= max;
-    let text = format!("The scan of {} found risk {}.", line(id), risk.as_str());
-    let is_confirmed = risk == Risk::Low
-        || (is_open && host.interactive && prompt::confirm(&text, "Enable it for this command?", host, out)?);
-    let confirmation = contents_of(report).filter(|_| is_confirmed);
-    let confirmation = confirmation.map_or(Confirmation::NotGiven, Confirmation::Given);
-    let Err(error) = clear(loaded, max, confirmation) else { return Ok(()) };
-    let shown = shared::quoted(id);
+    let (report, max, shown) = (loaded.report(), settings.max_risk, shared::quoted(id));
+    let Some(contents) = contents_of(report) else {
+        return Err(Failure::internal(format!("{} has no digest", line(id))));
+    };
+    let mut audit = static_facts(report, &contents);
+    if let Some(records) = stores.approvals.audits() {
+        let facts = records.facts(loaded.audited_bytes(), audit);
+        audit = facts.map_err(|failure| shared::store_failure(&failure))?;
+    }
+    let is_open = report.approval.state != ApprovalState::Given
+        && audit.risk <= max
+        && audit.verdict != AuditVerdict::Reject;
+    let is_confirmed = audit.risk == Risk::Low
+        || (is_open
+            && host.interactive
+            && prompt::confirm(&explanation(report, id, &audit), "Enable it for this command?", host, out)?);
+    let confirmation = if is_confirmed { Confirmation::Given(contents) } else { Confirmation::NotGiven };
+    let Err(error) = clear(loaded, &audit, max, confirmation) else { return Ok(()) };
     let (exit, help) = match error {
         ClearanceError::Risk { .. } => (
             5,
             format!("see the findings: plugward explain {shown}\nor raise plugins.max_risk in your settings"),
         ),
+        ClearanceError::Rejected => (5, format!("see the audit: plugward explain {shown}")),
         _ => (3, format!("read its findings and approve it: plugward approve {shown} --static")),
     };
     Err(Failure::exiting(exit, format!("{} is not enabled: {error}", line(id))).code(error.code()).help(help))
+}
+
+/// Returns what the scan and audits of a plugin found, for the question whether to enable it.
+fn explanation(report: &PluginReport, id: &str, audit: &AuditFacts) -> String {
+    let mut findings: Vec<_> = report.open_findings().collect();
+    findings.sort_by_key(|finding| core::cmp::Reverse(finding.severity));
+    let shown = findings.iter().take(SHOWN).map(|one| {
+        format!("{} {}:{} ({})", line(&one.message), line(&one.path), one.line, one.severity.as_str())
+    });
+    format!(
+        "The {} audit of {} found risk {}. {}To see everything: plugward explain {}",
+        audit.kind.as_str(),
+        line(id),
+        audit.risk.as_str(),
+        shown.map(|text| format!("{text}. ")).collect::<String>(),
+        shared::quoted(id)
+    )
 }
 
 impl StartedPlugin {

@@ -159,6 +159,7 @@ impl CommandAnswer {
     /// Sets the failure that ends the session.
     pub(super) fn abort(&mut self, failure: &Failure) {
         self.stop_with(failure.stable_code(), failure.to_string());
+        self.help = failure.help_text().or(self.help.take());
     }
 
     fn stop_with(&mut self, code: Option<&str>, message: String) {

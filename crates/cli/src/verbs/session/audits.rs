@@ -1,8 +1,7 @@
 //! Audits and approvals of a session: kept audits, the model with `--send`, and the decisions of the user.
 
 use plugward_loader::deep_audit::{Audit, AuditPlan, AuditedBytes, CanaryCheck, deep_audit};
-use plugward_loader::lifecycle::AuditFacts;
-use plugward_loader::pinstore::{ApproveOutcome, AuditKind, AuditVerdict, ReviewedDigests, Risk};
+use plugward_loader::pinstore::{ApproveOutcome, AuditKind, ReviewedDigests};
 use plugward_loader::{
     ApprovalRequest, AuditRecords, ByteRetention, Finding, PluginKey, ReviewedAudit, Subject, audited_bytes,
     contents_of, unapprove,
@@ -18,27 +17,16 @@ use crate::verbs::audit::SystemRandom;
 use crate::verbs::decide::not_stored;
 use crate::verbs::shared;
 
-/// The audits by a model of some contents.
+/// The audit by a model of some contents that has the highest risk.
 #[derive(Debug, Default)]
 pub(super) struct KeptAudit {
-    /// The audit with the highest risk.
     pub(super) audit: Option<Audit>,
-    /// The highest risk, also of audits whose record is lost.
-    risk: Option<Risk>,
 }
 
 impl KeptAudit {
     pub(super) fn of(records: &AuditRecords, bytes: &AuditedBytes) -> Result<Self, Failure> {
         let all = records.of_tree(&bytes.tree).map_err(|failure| shared::store_failure(&failure))?;
-        Ok(Self { audit: all.deciding(bytes).cloned(), risk: all.risk(bytes) })
-    }
-
-    /// Adds the risk and the advice of the audits to the facts of the scan.
-    pub(super) fn raise(&self, scan: AuditFacts) -> AuditFacts {
-        let risk = scan.risk.max(self.risk.unwrap_or(Risk::Low));
-        let Some(audit) = &self.audit else { return AuditFacts { risk, ..scan } };
-        let verdict = if scan.dangers > 0 { AuditVerdict::Reject } else { audit.verdict };
-        AuditFacts { kind: AuditKind::Deep, risk, verdict, ..scan }
+        Ok(Self { audit: all.deciding(bytes).cloned() })
     }
 
     /// Returns the client and model, and the fault of the canary check.

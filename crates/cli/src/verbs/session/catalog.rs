@@ -42,7 +42,7 @@ pub(super) struct Catalog<'a> {
     records: Arc<InstallRecords>,
     firewall: Firewall,
     pub(super) plugins: Plugins,
-    entries: BTreeMap<PluginKey, CatalogEntry>,
+    pub(super) entries: BTreeMap<PluginKey, CatalogEntry>,
     pub(super) unlisted: Vec<UnlistedPlugin>,
     /// The plugins that were disabled without a command to do so.
     pub(super) stops: BTreeMap<PluginKey, Stop>,
@@ -107,9 +107,8 @@ impl<'a> Catalog<'a> {
     /// Checks the directory again. A plugin whose contents are the same is not read a second time.
     pub(super) fn refresh(&mut self, out: &Out) -> Result<(), Failure> {
         let looked = self.look(ByteRetention::Nothing, out)?;
-        let unread = shared::pins_unread(&looked.report.plugins, out);
-        if unread != 0 {
-            return Err(Failure::exiting(unread, "the pins cannot be read"));
+        if let Some(failure) = shared::pins_failure(&looked.report.plugins) {
+            return Err(failure);
         }
         let rules = looked.report.tool.rules.clone();
         let approvals = stores::approvals(self.host)?;
@@ -143,11 +142,18 @@ impl<'a> Catalog<'a> {
             let digest = digest.map_err(|error| Failure::internal(error.to_string()))?;
             let kept = records.map(|records| KeptAudit::of(records, &bytes)).transpose()?.unwrap_or_default();
             let digest = kept.audit.as_ref().map_or(digest, Audit::digest);
-            let audit = kept.raise(static_facts(&report, &found.contents));
+            let scan = static_facts(&report, &found.contents);
+            let audit = match records {
+                Some(records) => {
+                    records.facts(&bytes, scan).map_err(|failure| shared::store_failure(&failure))?
+                }
+                None => scan,
+            };
             let entry = CatalogEntry { report, found, fault, audit, digest, kept, bytes };
             self.entries.insert(entry.report.key.clone(), entry);
         }
         self.stop_changed();
+        self.forget_returned();
         self.plugins.rediscover(self.entries.values().map(|entry| entry.found.clone()));
         for (key, entry) in &self.entries {
             // An approval of other contents than those of an enabled plugin does not count for it.

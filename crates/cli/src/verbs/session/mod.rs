@@ -84,8 +84,10 @@ fn end(line: u64, text: &str, failure: Failure, out: &mut Out) -> Result<u8, Fai
     let command = text.split_ascii_whitespace().next().unwrap_or_default();
     let mut answer = CommandAnswer::new(line, command);
     answer.abort(&failure);
-    print(&answer, out)?;
-    Err(failure)
+    Err(match print(&answer, out) {
+        Ok(()) => failure,
+        Err(unsent) => failure.note("not answered", unsent.to_string()),
+    })
 }
 
 /// Skips the rest of a line that is too long, without keeping it.
@@ -143,6 +145,8 @@ fn answer(catalog: &mut Catalog<'_>, line: u64, text: &str, out: &Out) -> Result
                 describe(catalog, &key, &mut answer);
                 result
             }
+            // Its user knows why it is disabled, and that it cannot be used now.
+            Err(_) if command == "disable" && rest.is_empty() && catalog.dismiss(id) => Ok(()),
             Err(fault) => Err(fault),
         },
     };

@@ -7,6 +7,9 @@ use plugward_loader::{Decision, PluginKey, PluginReport};
 use super::answer::Fault;
 use super::catalog::{Catalog, DANGER};
 
+/// The flag of a plugin whose directory is gone.
+const GONE: &str = "gone";
+
 /// Why a plugin was disabled without the command `disable`.
 pub(super) struct Stop {
     /// The id that the plugin had while it was enabled.
@@ -30,6 +33,20 @@ impl Catalog<'_> {
         }
     }
 
+    /// Forgets the stops of plugins whose directories are back. They are as new ones.
+    pub(super) fn forget_returned(&mut self) {
+        let entries = &self.entries;
+        self.stops.retain(|key, stop| stop.flag != GONE || !entries.contains_key(key));
+    }
+
+    /// Forgets the stop of a plugin that cannot be used any more. Returns `true` if there was one.
+    pub(super) fn dismiss(&mut self, id: &str) -> bool {
+        let before = self.stops.len();
+        let plugins = &self.plugins;
+        self.stops.retain(|key, stop| stop.id != id || plugins.get(key).is_some());
+        self.stops.len() < before
+    }
+
     /// Disables an enabled plugin, and keeps the reason until it is enabled or disabled by a command.
     fn stop(&mut self, key: &PluginKey, flag: &'static str, fault: Fault) -> Result<(), Fault> {
         let reason = fault.message.clone();
@@ -51,7 +68,7 @@ impl Catalog<'_> {
     fn stop_of(&self, enabled: &FoundPlugin) -> Option<(&'static str, Fault)> {
         let Ok(entry) = self.entry(&enabled.key) else {
             let unread = self.unlisted.iter().find(|one| one.key == enabled.key);
-            let gone = || ("gone", Fault::new("lifecycle/other-bytes", "its directory is gone"));
+            let gone = || (GONE, Fault::new("lifecycle/other-bytes", "its directory is gone"));
             return Some(unread.map_or_else(gone, |one| ("stale", one.fault.clone())));
         };
         let refusal = refusal(&entry.report);
