@@ -86,7 +86,7 @@ impl RevocationStore {
     #[must_use]
     pub fn file_reason(&self, pins: &PinStore, names: &[String], digest: &Digest) -> Option<String> {
         let joined = |name: &String| name.replace(' ', "-");
-        let own = pins.pins().map(|pins| pins.revoked()).unwrap_or_default();
+        let own = pins.pins().map(Pins::revoked).unwrap_or_default();
         let entries = self.lists.iter().flat_map(Revocations::entries).chain(own);
         let entries = entries.map(|one| Revocation { id: one.id.as_ref().map(joined), ..one.clone() });
         let entries = Revocations::of(&entries.collect::<Vec<_>>());

@@ -201,14 +201,14 @@ fn explanation(report: &PluginReport, id: &str, audit: &AuditFacts) -> String {
     let mut findings: Vec<_> = report.open_findings().collect();
     findings.sort_by_key(|finding| core::cmp::Reverse(finding.severity));
     let shown = findings.iter().take(SHOWN).map(|one| {
-        format!("{} {}:{} ({})", line(&one.message), line(&one.path), one.line, one.severity.as_str())
+        format!("{} {}:{} ({}). ", line(&one.message), line(&one.path), one.line, one.severity.as_str())
     });
     format!(
         "The {} audit of {} found risk {}. {}To see everything: plugward explain {}",
         audit.kind.as_str(),
         line(id),
         audit.risk.as_str(),
-        shown.map(|text| format!("{text}. ")).collect::<String>(),
+        shown.collect::<Vec<_>>().concat(),
         shared::quoted(id)
     )
 }
