@@ -37,7 +37,7 @@ pub(crate) struct PreparedOutput<'a> {
 }
 
 impl PreparedOutput<'_> {
-    /// Writes the file like [`write`]. A pipe that replaced the file is refused: its reader may never come.
+    /// Writes the file like [`write()`]. A pipe that replaced the file is refused: its reader may never come.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         match Output::find(self.path)? {
             Output::Special(_) if self.is_file => {
