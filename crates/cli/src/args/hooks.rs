@@ -18,8 +18,8 @@ pub(crate) enum HookVerb {
     /// The payload comes from standard input: {"tool": "Bash", "args": {…}} for a tool, with
     /// "result": {"output": …, "metadata": {…}, "failed": false} after its use, and {"data": {…}} for other events.
     /// The keys `session_id`, `transcript_path` and `permission_mode` next to "tool", or in the data, reach the hooks;
-    /// only managed and user hooks get paths of transcripts. Everything printed is redacted. Exit codes: 0 allow or skip, 3 ask or defer, 5 deny, 2 bad input,
-    /// 7 unreadable store, 1 internal error.
+    /// only managed and user hooks get paths of transcripts. Everything printed is redacted. Exit codes: 0 allow or skip,
+    /// 3 ask or defer, 5 deny, 2 bad input, 7 unreadable store, 1 internal error.
     #[command(after_help = "Examples:\n  echo '{\"tool\":\"Bash\",\"args\":{\"command\":\"ls\"}}' | \
                             plugward hook fire PreToolUse --hooks hooks.toml\n  \
                             plugward hook fire PostToolUse --in plugins --replies replies.jsonl < payload.json")]

@@ -323,7 +323,7 @@ fn revoke_command(
     if id == own.replace(' ', "-") || !is_same_name(name, &own) {
         return Ok(None);
     }
-    let id = format!("jp:{id}");
+    let id = command_host::command_ledger_name(&id);
     let entry = Revocation { id: Some(id.clone()), ..Revocation::because(reason) };
     match store_decision(UserDecision::Revoke(entry), store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
