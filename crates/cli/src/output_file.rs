@@ -185,20 +185,20 @@ mod system {
         }
 
         /// Creates the temporary file, and returns it with its directory and name.
-        fn temporary(&self, bits: u32) -> io::Result<(OwnedFd, String, File)> {
+        fn temporary(&self, mode: Mode) -> io::Result<(OwnedFd, String, File)> {
             let fail = |errno: rustix::io::Errno| at(self.path, &errno.into());
             // One handle for all steps, because the path of the directory can be replaced between them.
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let parent = fs::open(self.parent.as_std_path(), flags, Mode::empty()).map_err(fail)?;
             let name = temporary_name()?;
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let created = fs::openat(&parent, &name, flags, Mode::from_raw_mode(bits)).map_err(fail)?;
+            let created = fs::openat(&parent, &name, flags, mode).map_err(fail)?;
             Ok((parent, name, File::from(created)))
         }
 
         /// Checks that files can be created next to the target.
         pub(super) fn probe(&self) -> io::Result<()> {
-            let (parent, name, _file) = self.temporary(0o600)?;
+            let (parent, name, _file) = self.temporary(Mode::from_raw_mode(0o600))?;
             fs::unlinkat(&parent, &name, AtFlags::empty()).map_err(|errno| at(self.path, &errno.into()))
         }
 
@@ -206,8 +206,8 @@ mod system {
         pub(super) fn replace(&self, bytes: &[u8], former: Option<&Metadata>) -> io::Result<()> {
             let fail = |error: io::Error| at(self.path, &error);
             // The kernel applies the umask to the mode of a new file.
-            let bits = if former.is_some() { 0o600 } else { 0o666 };
-            let (parent, name, mut file) = self.temporary(bits)?;
+            let mode = Mode::from_raw_mode(if former.is_some() { 0o600 } else { 0o666 });
+            let (parent, name, mut file) = self.temporary(mode)?;
             let written = (|| {
                 file.write_all(bytes)?;
                 if let Some(former) = former {
