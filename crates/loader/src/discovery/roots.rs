@@ -179,7 +179,9 @@ fn device_of(root: &Root, dir: &str) -> Option<u64> {
 }
 
 pub(crate) fn is_project(root: &Root, dir: &str) -> bool {
-    let kind = |name: &str| root.jail.metadata(join(dir, name).as_str()).map(|meta| meta.kind());
+    // Five lookups in an open directory: below the root, each that finds nothing would look up the directory again.
+    let Ok(directory) = root.jail.subjail(dir) else { return false };
+    let kind = |name: &str| directory.metadata(name).map(|meta| meta.kind());
     PROJECT_MARKS.iter().any(|mark| matches!(kind(mark), Ok(FileKind::File | FileKind::Directory)))
         || matches!(kind(OWN_MARK), Ok(FileKind::Directory))
 }
