@@ -83,12 +83,9 @@ impl LedgerFiles {
     ) -> Result<Option<LedgerRecord>, LedgerError> {
         // Parsing a line costs far more than this search, and few lines have the type.
         let mark = format!("\"type\":\"{type_name}\"");
-        let mut find = |line: &[u8]| {
-            memchr::memmem::find(line, mark.as_bytes())?;
-            LedgerRecord::parse(line).ok().filter(&matches)
-        };
+        let mut find = |line: &[u8]| LedgerRecord::parse(line).ok().filter(&matches);
         for (_, tape, size) in self.files.iter().rev() {
-            let found = find_back(tape.as_ref(), *size, &mut find);
+            let found = find_back(tape.as_ref(), *size, mark.as_bytes(), &mut find);
             if let Some(found) = found.map_err(|error| LedgerError::io("read the ledger", error))? {
                 return Ok(Some(found));
             }

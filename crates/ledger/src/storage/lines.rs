@@ -56,12 +56,17 @@ pub(crate) fn each_line<E>(
     Ok(Ok(()))
 }
 
-/// Passes the complete lines to `find` without their LF, the last one first, and returns its first result.
+/// Passes the complete lines that contain `mark` to `find` without their LF, the last one first, and returns its first
+/// result.
+///
+/// Few lines have a mark, and one search per piece is several times as fast as one per line.
 pub(crate) fn find_back<T>(
     tape: &dyn Tape,
     size: u64,
+    mark: &[u8],
     find: &mut dyn FnMut(&[u8]) -> Option<T>,
 ) -> io::Result<Option<T>> {
+    let marks = memchr::memmem::Finder::new(mark);
     let mut end = size;
     // The start of the piece that was read before, which is the end of a line.
     let mut carry: Vec<u8> = Vec::new();
@@ -71,8 +76,11 @@ pub(crate) fn find_back<T>(
         piece.append(&mut carry);
         let first = if start == 0 { Some(0) } else { memchr::memchr(b'\n', &piece) };
         let (rest, lines) = piece.split_at_checked(first.unwrap_or(piece.len())).unwrap_or((&piece, &[]));
-        if let Some(found) = lines.rsplit(|byte| *byte == b'\n').find_map(&mut *find) {
-            return Ok(Some(found));
+        if marks.find(lines).is_some() {
+            let mut marked = lines.rsplit(|byte| *byte == b'\n').filter(|line| marks.find(line).is_some());
+            if let Some(found) = marked.find_map(&mut *find) {
+                return Ok(Some(found));
+            }
         }
         // No record is longer, so the bytes are not one.
         if rest.len() <= MAX_LINE {
