@@ -373,10 +373,21 @@ pub(crate) fn uploaded<'a>(name: &[u8], args: &[&'a [u8]]) -> Vec<&'a [u8]> {
                 let gist = name == b"gh" && args.first() == Some(&&b"gist"[..]);
                 named.or(long).or((taken || gist).then_some(word))
             }
+            b"ab" => matches!(previous, b"-p" | b"-u" | b"-T").then_some(word),
+            b"hping3" => matches!(previous, b"--file" | b"-E").then_some(word),
+            b"socat" => [&b"file:"[..], b"FILE:", b"open:", b"OPEN:", b"GOPEN:", b"gopen:"]
+                .iter()
+                .find_map(|head| word.strip_prefix(*head))
+                .and_then(|file| file.split(|byte| *byte == b',').next()),
+            // The file is in a command: `put FILE name`.
+            b"smbclient" | b"lftp" => word
+                .strip_prefix(b"put ")
+                .or_else(|| word.strip_prefix(b"mput "))
+                .and_then(|files| files.split(|byte| *byte == b' ').next()),
             b"scp" | b"rsync" | b"sftp" | b"rclone" | b"aws" | b"gsutil" | b"gcloud" | b"ftp" | b"croc"
-            | b"tftp" | b"lftp" | b"ncftpput" | b"az" | b"s3cmd" | b"s5cmd" | b"mc" | b"b2" | b"wormhole"
-            | b"magic-wormhole" | b"ffsend" | b"ipfs" | b"kubectl" | b"gist" | b"hub" | b"glab"
-            | b"slackcat" | b"mutt" | b"swaks" => {
+            | b"tftp" | b"ncftpput" | b"ftpput" | b"lp" | b"lpr" | b"wput" | b"curlftp" | b"certreq"
+            | b"az" | b"s3cmd" | b"s5cmd" | b"mc" | b"b2" | b"wormhole" | b"magic-wormhole" | b"ffsend"
+            | b"ipfs" | b"kubectl" | b"gist" | b"hub" | b"glab" | b"slackcat" | b"mutt" | b"swaks" => {
                 let key = matches!(previous, b"-i" | b"-F" | b"-e" | b"-o" | b"--config" | b"--profile");
                 (!key && !word.starts_with(b"-")).then_some(word)
             }
