@@ -188,8 +188,10 @@ impl RuleAnalysis<'_, '_, '_> {
             (true, true) => CREDENTIALS,
             (false, true) if effects == Effects::default() => METADATA | METADATA_SECRET,
             // The connection was opened to the host, and the path was in another call.
-            (false, false) if is_method(path, "getresponse") && is_host => {
-                if credentials::is_metadata_path(self.src) { CREDENTIALS } else { 0 }
+            (false, false)
+                if is_host && is_method(path, "getresponse") && credentials::is_metadata_path(self.src) =>
+            {
+                CREDENTIALS
             }
             (false, false) if is_host && effects == Effects::default() => METADATA,
             _ => 0,
@@ -465,15 +467,6 @@ impl RuleAnalysis<'_, '_, '_> {
         self.sink.named_as.push(Named { lens, path, part });
     }
 
-    /// Returns `true` if a call evaluates its first argument, or starts a command of which no part is written in the file.
-    fn runs_whole(&self, call: &Call<'_, '_>, effects: Effects) -> bool {
-        let first = call.arguments.first();
-        effects.has(Effects::RUNS)
-            || first.is_some_and(|code| {
-                !has_words(call.facts, code.value) && call.facts.items(code.value).is_empty()
-            })
-    }
-
     fn tell_flow(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
         let facts = call.facts;
         let span = Self::span(facts, call.node);
@@ -512,13 +505,19 @@ impl RuleAnalysis<'_, '_, '_> {
             .any(|head| path.starts_with(head));
         if runs_download {
             self.sink.shape("flow-download-run", span, Obfuscations::NONE);
-        } else if first & DECODED != 0 && !is_data || first & REVERSED != 0 && self.runs_whole(call, effects)
-        {
+        } else if first & DECODED != 0 && !is_data || first & REVERSED != 0 && runs_whole(call, effects) {
             self.sink.shape("flow-decode-run", span, Obfuscations::NONE);
         } else if first & UNPACKED != 0 && !is_data {
             self.sink.shape("flow-unpack-run", span, Obfuscations::NONE);
         }
     }
+}
+
+/// Returns `true` if a call evaluates its first argument, or starts a command of which no part is written in the file.
+fn runs_whole(call: &Call<'_, '_>, effects: Effects) -> bool {
+    let is_unwritten =
+        |code: &Argument| !has_words(call.facts, code.value) && call.facts.items(code.value).is_empty();
+    effects.has(Effects::RUNS) || call.arguments.first().is_some_and(is_unwritten)
 }
 
 /// Calls that return part of a text.

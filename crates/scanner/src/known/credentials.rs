@@ -270,7 +270,7 @@ pub(crate) fn printed(name: &[u8], args: &[&[u8]]) -> Option<Printed> {
         }
         b"git" if first == b"config" => {
             let is_address = |arg: &&[u8]| arg.starts_with(b"remote.") && arg.ends_with(b"url");
-            args.iter().any(|arg| is_address(arg)).then_some(Printed::Remote)
+            args.iter().any(is_address).then_some(Printed::Remote)
         }
         b"history" if args.is_empty() || all_flags => Some(Printed::Credentials),
         b"fc" if args.contains(&&b"-l"[..]) => Some(Printed::Credentials),

@@ -70,29 +70,32 @@ pub(crate) fn first(text: &[u8]) -> Option<String> {
     (!host.is_empty()).then(|| host.to_lowercase())
 }
 
-/// Returns the first host in a text without a URL: a word of a shell command, or a text in quotes.
-pub(crate) fn first_bare(text: &[u8], is_shell: bool) -> Option<String> {
+/// Returns the first word of a shell command that is a host.
+pub(crate) fn first_word(text: &[u8]) -> Option<String> {
     let text = core::str::from_utf8(text).ok()?;
     let is_separator = |char: char| char.is_whitespace() || "()[]{},;|&<>=@/:".contains(char);
-    let is_host = |word: &str| {
-        let mut labels = word.rsplit('.');
-        let top = labels.next().unwrap_or_default();
-        let is_label = |label: &str| {
-            !label.is_empty() && label.chars().all(|char| char.is_ascii_alphanumeric() || char == '-')
-        };
+    let mut words = text.split(is_separator).map(|word| word.trim_matches(['"', '\'']));
+    words.find(|word| is_bare(word)).map(str::to_owned)
+}
+
+/// Returns the first text in quotes that is a host.
+pub(crate) fn first_quoted(text: &[u8]) -> Option<String> {
+    let text = core::str::from_utf8(text).ok()?;
+    // Every second part is in quotes.
+    text.split(['"', '\'', '`']).skip(1).step_by(2).find(|word| is_bare(word)).map(str::to_owned)
+}
+
+/// Returns `true` if a word has the form of a host and not that of a file.
+fn is_bare(word: &str) -> bool {
+    let is_label = |label: &str| {
+        !label.is_empty() && label.chars().all(|char| char.is_ascii_alphanumeric() || char == '-')
+    };
+    word.rsplit_once('.').is_some_and(|(head, top)| {
         top.len() > 1
             && top.chars().all(|char| char.is_ascii_lowercase())
             && !EXTENSIONS.contains(&top)
-            && labels.clone().next().is_some()
-            && labels.all(is_label)
-    };
-    let found = if is_shell {
-        text.split(is_separator).map(|word| word.trim_matches(['"', '\''])).find(|word| is_host(word))
-    } else {
-        // Every second part is in quotes.
-        text.split(['"', '\'', '`']).skip(1).step_by(2).find(|word| is_host(word))
-    };
-    found.map(str::to_owned)
+            && head.split('.').all(is_label)
+    })
 }
 
 /// Ends of names of files and members, which have the form of a host.

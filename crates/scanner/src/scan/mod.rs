@@ -118,8 +118,12 @@ fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut
         let finding = &one.finding;
         let own = files.get(finding.path.as_str()).copied().unwrap_or_default();
         let text = own.part(finding.span.start..finding.span.end);
-        let is_shell = !CODE_FILES.iter().any(|end| finding.path.ends_with(end));
-        crate::known::hosts::first(text).or_else(|| crate::known::hosts::first_bare(text, is_shell))
+        let is_code = CODE_FILES.iter().any(|end| finding.path.ends_with(end));
+        crate::known::hosts::first(text).or_else(|| {
+            let bare =
+                if is_code { crate::known::hosts::first_quoted } else { crate::known::hosts::first_word };
+            bare(text)
+        })
     };
     let mut named: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for one in placed.iter().filter(|one| undeclared(one)) {
