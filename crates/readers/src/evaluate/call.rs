@@ -78,6 +78,13 @@ impl Machine<'_, '_> {
             // The result of an unknown method depends on its object.
             if !is_file {
                 self.fill(object, name, &arguments);
+                // What an unknown method returns may be its arguments.
+                let given = self.facts.taint(result);
+                let kept = self.analysis.kept(&self.facts, name, given);
+                if kept.bits != given.bits {
+                    result = self.unmarked(result);
+                    result = self.marked(result, kept);
+                }
                 let marks = self.facts.taint(self.value(object));
                 let marks = self.analysis.kept(&self.facts, name, marks);
                 result = self.marked(result, marks);

@@ -483,7 +483,12 @@ impl Parser<'_, '_, '_> {
             }),
             _ => None,
         };
+        let before = piece.sources;
         self.put_value(name, made, start, how, piece, place);
+        if matches!(operator, b"#" | b"##" | b"%" | b"%%" | b"/" | b":") {
+            // Part of the address of a repository is its name.
+            piece.sources = before | piece.sources & !self.remote_bits();
+        }
     }
 
     /// Reads `[…]` after a name.

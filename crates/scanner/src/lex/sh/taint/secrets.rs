@@ -21,9 +21,13 @@ impl Parser<'_, '_, '_> {
     /// Returns the taint bits of secrets that certain hosts may receive.
     fn named_bits(&self) -> u128 {
         let table = &self.sink.rules.commands;
-        [Printed::Named, Printed::Remote]
-            .iter()
-            .fold(0, |bits, kind| bits | table.source(table.program(kind.program())))
+        table.source(table.program(Printed::Named.program())) | self.remote_bits()
+    }
+
+    /// Returns the taint bit of the address of a repository.
+    pub(in crate::lex::sh) fn remote_bits(&self) -> u128 {
+        let table = &self.sink.rules.commands;
+        table.source(table.program(Printed::Remote.program()))
     }
 
     /// Returns the taint bits of the files with secrets that a command reads or sends.
