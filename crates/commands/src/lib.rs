@@ -18,7 +18,7 @@ pub use line::{
 };
 pub use package::{PackagePrecision, PackageReference, PackageRegistry, is_semver, precision};
 pub use path::PathText;
-pub use variables::{VariableEffect, VariableReading, loads_code, read_variable};
+pub use variables::{VariableEffect, VariableReading, loads_code, read_variable, takes_command};
 pub use word::{CommandWord, WordPart};
 
 /// The variable with which a caller gives the output of `git rev-parse --show-toplevel`.

@@ -77,6 +77,12 @@ pub fn loads_code(name: &str) -> bool {
     matches!(find(name).map(|one| one.effect), Some(VariableEffect::Hijack | VariableEffect::AddsFiles))
 }
 
+/// Returns `true` if the value of a variable is a command, which other programs start.
+#[must_use]
+pub fn takes_command(name: &str) -> bool {
+    matches!(find(name).map(|one| one.value), Some(ValueForm::Command | ValueForm::Program))
+}
+
 impl Reader<'_> {
     /// Records a program that stands for the readers of a variable.
     fn pseudo_program(&mut self, name: &str) -> Read<usize> {

@@ -18,8 +18,18 @@ use crate::view::Obfuscations;
 const DEEPEST: usize = 4;
 
 /// Methods that store their arguments in their object.
-const FILLERS: &[&[u8]] =
-    &[b"add_header", b"append", b"attach", b"set", b"set_content", b"set_payload", b"update"];
+const FILLERS: &[&[u8]] = &[
+    b"add_header",
+    b"append",
+    b"attach",
+    b"read",
+    b"read_file",
+    b"read_string",
+    b"set",
+    b"set_content",
+    b"set_payload",
+    b"update",
+];
 
 /// The place of a call.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +78,16 @@ impl Machine<'_, '_> {
             // The result of an unknown method depends on its object.
             if !is_file {
                 self.fill(object, name, &arguments);
-                result = self.marked_by(result, &[object]);
+                // What an unknown method returns may be its arguments.
+                let given = self.facts.taint(result);
+                let kept = self.analysis.kept(&self.facts, name, given);
+                if kept.bits != given.bits {
+                    result = self.unmarked(result);
+                    result = self.marked(result, kept);
+                }
+                let marks = self.facts.taint(self.value(object));
+                let marks = self.analysis.kept(&self.facts, name, marks);
+                result = self.marked(result, marks);
                 let marks = self.analysis.delivers(self.facts.taint(self.value(object)));
                 let is_event =
                     matches!(self.facts.bytes(name), b"on" | b"once" | b"addListener" | b"addEventListener");
@@ -78,6 +97,9 @@ impl Machine<'_, '_> {
                     self.call_back(&arguments, &[given]);
                 }
             }
+        }
+        if method.is_some_and(|(object, name)| self.is_reversal(object, name, &arguments)) {
+            result = self.marked(result, self.analysis.reversed());
         }
         // A decorator usually returns the decorated function, so both are possible.
         if kind == CallKind::Decorator
@@ -94,6 +116,31 @@ impl Machine<'_, '_> {
             method.is_some_and(|(_, name)| matches!(self.facts.bytes(name), b"replace" | b"replaceAll"));
         let unknown = |atom: &Atom| matches!(atom, Atom::Open | Atom::Taint(_) | Atom::Origin(_));
         is_replace && self.facts.values.atoms(function).iter().all(unknown)
+    }
+
+    /// Returns `true` if a method returns the characters of a text in the opposite order: `text.split('').reverse().join('')`,
+    /// `''.join(reversed(text))`.
+    fn is_reversal(&self, object: NodeId, name: Constant, arguments: &[Argument]) -> bool {
+        if self.facts.bytes(name) != b"join" {
+            return false;
+        }
+        let is_empty = |value: Value| matches!(self.facts.values.single(value), Some(Atom::Text(text, _)) if self.facts.bytes(text).is_empty());
+        let called = |node: NodeId| match self.facts.program.node(node) {
+            Node::Call { callee, .. } => Some(self.facts.program.node(callee)),
+            _ => None,
+        };
+        match self.facts.language {
+            Language::JavaScript => {
+                let Some(Node::Member { name, .. }) = called(object) else { return false };
+                matches!(self.facts.program.bytes(name), b"reverse" | b"toReversed")
+                    && arguments.first().is_some_and(|first| is_empty(first.value))
+            }
+            Language::Python => {
+                let first = arguments.first().and_then(|first| first.node).and_then(called);
+                let is_call = matches!(first, Some(Node::Name(text) | Node::Global(text)) if self.facts.program.bytes(text) == b"reversed");
+                is_call && is_empty(self.value(object))
+            }
+        }
     }
 
     /// Adds the taint of the arguments to a variable whose object stores them: `form.append(name, secret)`.
@@ -256,10 +303,26 @@ impl Machine<'_, '_> {
             }
             None => {
                 let result = self.result(name);
-                if self.analysis.passes(&self.facts, name) { self.marked_by(result, &nodes) } else { result }
+                if self.analysis.passes(&self.facts, name) {
+                    self.kept_of(result, name, &nodes)
+                } else {
+                    result
+                }
             }
         };
         self.marked(result, marks)
+    }
+
+    /// Adds the taint that the result of a call keeps of its arguments.
+    fn kept_of(&mut self, result: Value, name: Name, nodes: &[NodeId]) -> Value {
+        let NamePart::Member(member) = self.facts.names.step(name) else {
+            return self.marked_by(result, nodes);
+        };
+        nodes.iter().fold(result, |result, node| {
+            let marks = self.facts.taint(self.value(*node));
+            let marks = self.analysis.kept(&self.facts, member, marks);
+            self.marked(result, marks)
+        })
     }
 
     pub(super) fn tell_call(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> super::Taint {

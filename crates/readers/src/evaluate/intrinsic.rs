@@ -416,7 +416,10 @@ impl Machine<'_, '_> {
                         (None, None) => {}
                     }
                 }
-                self.one(Atom::Record(place.id))
+                let nodes: Vec<_> =
+                    arguments.iter().filter(|one| one.key.is_none()).filter_map(|one| one.node).collect();
+                let record = self.one(Atom::Record(place.id));
+                self.marked_by(record, &nodes)
             }
             Intrinsic::Next => self.element(first, None),
             Intrinsic::Globals => self.one(Atom::Name(Names::GLOBAL)),

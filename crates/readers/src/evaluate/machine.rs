@@ -671,6 +671,8 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
         if value == BOTTOM {
             value = self.one(Atom::Partial(id));
+            let marks = self.analysis.joined(&self.facts, id);
+            value = self.marked(value, marks);
         }
         self.marked_by(value, items)
     }

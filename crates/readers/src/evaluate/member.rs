@@ -406,8 +406,12 @@ impl Machine<'_, '_> {
             let start = start.and_then(|start| u16::try_from(start).ok()).unwrap_or(0);
             return self.one(Atom::List(node, skip.saturating_add(start)));
         }
-        let Some((constant, how)) = self.constant(value) else { return value };
         let [start, end, step] = parts.as_slice() else { return value };
+        let Some((constant, how)) = self.constant(value) else {
+            // `text[::-1]`
+            let is_reversed = matches!((start, end, step), (None, None, Some(-1)));
+            return if is_reversed { self.marked(value, self.analysis.reversed()) } else { value };
+        };
         let folded = fold::slice(&constant, *start, *end, *step);
         let atom = folded.and_then(|folded| self.atom_of(folded, how.and(Obfuscations::FOLD)));
         atom.map_or(value, |atom| self.one(atom))

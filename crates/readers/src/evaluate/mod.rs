@@ -131,6 +131,18 @@ pub trait Analysis {
     fn part(&self, _facts: &Evaluation<'_>, _member: Constant, marks: Taint) -> Taint {
         marks
     }
+    /// Returns the taint that the result of a call of a member keeps of its object and its arguments.
+    fn kept(&self, _facts: &Evaluation<'_>, _member: Constant, marks: Taint) -> Taint {
+        marks
+    }
+    /// Returns the taint of a text or a path that is joined from parts that are not all known: `home / name`.
+    fn joined(&mut self, _facts: &Evaluation<'_>, _node: NodeId) -> Taint {
+        Taint::NONE
+    }
+    /// Returns the taint of a text whose characters were put in the opposite order.
+    fn reversed(&self) -> Taint {
+        Taint::NONE
+    }
     /// Handles a write to a name.
     fn write(&mut self, facts: &Evaluation<'_>, name: Name, value: Option<Value>, node: NodeId);
     /// Handles the removal of a name.

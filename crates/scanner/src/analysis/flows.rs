@@ -9,7 +9,7 @@ use plugward_readers::{
 use plugward_types::Part;
 
 use super::RuleAnalysis;
-use super::programs::{sent, writes_lines};
+use super::programs::{has_words, sent, writes_lines};
 use crate::known::calls::Effects;
 use crate::known::credentials::{self, Printed};
 use crate::known::hosts;
@@ -39,6 +39,14 @@ const INPUT: u32 = 256;
 const TRANSCRIPT: u32 = 2048;
 /// Taint: the path of what an agent records about the session.
 const PATH: u32 = 4096;
+/// Taint: a request to a host that tells a machine of a cloud about itself.
+const METADATA: u32 = 8192;
+/// Taint: such a request for credentials.
+const METADATA_SECRET: u32 = 16384;
+/// Taint: the address of a repository, which may contain a token.
+const REMOTE: u32 = 32768;
+/// Taint: a text whose characters were put in the opposite order.
+const REVERSED: u32 = 65536;
 /// Taint: a started program that sends its input to another host.
 pub(super) const SENDER: u32 = 512;
 /// Taint: a started program that runs its input.
@@ -58,6 +66,8 @@ const LISTINGS: &[&str] = plugward_types::words![
 ];
 /// The longest name that is compared, in members.
 const STEPS: usize = 7;
+/// The name of a file in memory, which has none.
+const MEMORY: &[u8] = b"";
 /// The most bytes of a member that are compared. The tables contain no longer one.
 const LONGEST: usize = 256;
 /// The deepest nesting of collections in sent data.
@@ -109,6 +119,10 @@ impl RuleAnalysis<'_, '_, '_> {
             self.keep_read(call);
         }
         let mut out = self.contents(call, path, effects, given, &texts);
+        if matches!(path, "@io.BytesIO" | "@tempfile.TemporaryFile" | "@tempfile.SpooledTemporaryFile") {
+            out |= self.secrets.get(MEMORY).copied().unwrap_or_default();
+        }
+        out |= self.metadata(call, path, effects, given, &texts);
         // An answer of this machine is not code of another host.
         if (effects.has(Effects::SENDS) || effects.has(Effects::RECEIVES)) && !self.stays_here(call) {
             out |= DOWNLOAD;
@@ -150,6 +164,40 @@ impl RuleAnalysis<'_, '_, '_> {
         Taint { bits: out, origin: Some(call.node) }
     }
 
+    /// Returns the taint of a request for what a cloud tells its machine, and of the answer.
+    fn metadata(
+        &mut self,
+        call: &Call<'_, '_>,
+        path: &str,
+        effects: Effects,
+        given: u32,
+        texts: &[u8],
+    ) -> u32 {
+        let is_sent = effects.has(Effects::SENDS);
+        let known = given | receiver_taint(call);
+        let is_named = credentials::is_metadata_host(texts);
+        // A request whose host is an option, or the constant part of an address.
+        let all = if is_sent && !is_named { self.constants(call.facts, call) } else { Vec::new() };
+        let is_host = is_named || known & METADATA != 0 || credentials::is_metadata_host(&all);
+        let is_secret = known & METADATA_SECRET != 0
+            || is_host && {
+                let all = if is_sent && all.is_empty() { self.constants(call.facts, call) } else { all };
+                credentials::is_metadata_path(texts) || credentials::is_metadata_path(&all)
+            };
+        match (is_sent, is_secret) {
+            (true, true) => CREDENTIALS,
+            (false, true) if effects == Effects::default() => METADATA | METADATA_SECRET,
+            // The connection was opened to the host, and the path was in another call.
+            (false, false)
+                if is_host && is_method(path, "getresponse") && credentials::is_metadata_path(self.src) =>
+            {
+                CREDENTIALS
+            }
+            (false, false) if is_host && effects == Effects::default() => METADATA,
+            _ => 0,
+        }
+    }
+
     /// Returns the taint of a call that reads a file or decodes data.
     fn contents(&self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32, texts: &[u8]) -> u32 {
         let mut out = 0;
@@ -174,8 +222,12 @@ impl RuleAnalysis<'_, '_, '_> {
             if names_elsewhere(texts) {
                 out |= ELSEWHERE;
             }
-            let copied = |file: &[u8]| self.secrets.get(file).copied().unwrap_or_default();
-            out |= texts.get(1..).map_or(0, copied);
+            let files = call.arguments.iter().flat_map(|one| call.facts.alternatives(one.value));
+            let copied = |one: Alternative<'_>| match one {
+                Alternative::Text(file, _) => self.secrets.get(file).copied().unwrap_or_default(),
+                _ => 0,
+            };
+            out |= files.fold(0, |bits, one| bits | copied(one));
             if matches!(texts, b"/0" | b"//dev/stdin" | b"//dev/stdin/utf8") {
                 out |= INPUT;
             }
@@ -190,7 +242,12 @@ impl RuleAnalysis<'_, '_, '_> {
             |value: Value| facts.alternatives(value).any(|one| matches!(one, Alternative::Partial(_)));
         let receiver = call.receiver.map(|node| facts.value(node));
         if receiver.is_some_and(is_partial) || call.arguments.iter().any(|one| is_partial(one.value)) {
-            of_path(&self.constants(facts, call))
+            let text = self.constants(facts, call);
+            // `home / ".aws"`: the constant part is a name, or the end of a path.
+            let words = text
+                .split(|byte| *byte == b' ')
+                .filter(|word| word.starts_with(b".") || word.starts_with(b"/"));
+            words.fold(of_path(&text), |bits, word| bits | of_path(&[b"/", word].concat()))
         } else {
             0
         }
@@ -208,7 +265,8 @@ impl RuleAnalysis<'_, '_, '_> {
     /// Remembers the files to which downloaded data is written.
     fn keep_written(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
         let facts = call.facts;
-        let opens = matches!(path, "open" | "@io.open" | "@aiofiles.open") || is_method(path, "open");
+        let opens = matches!(path, "open" | "@io.open" | "@aiofiles.open" | "@zipfile.ZipFile")
+            || is_method(path, "open");
         let streams = is_method(path, "createWriteStream");
         // `stream.pipe(fs.createWriteStream(path))`
         if is_method(path, "pipe") {
@@ -219,12 +277,16 @@ impl RuleAnalysis<'_, '_, '_> {
             return;
         }
         let text = self.constants(facts, call);
-        let secret = given & (ENVIRONMENT | CREDENTIALS | TRANSCRIPT) | of_path(&text);
+        let secret = given & (ENVIRONMENT | CREDENTIALS | TRANSCRIPT)
+            | of_path(&text) & !REMOTE
+            | self.of_paths(call) & !REMOTE;
         if secret != 0 && !opens && !streams && !effects.has(Effects::SENDS) {
             // The copy, or the archive that is open.
             let files =
                 text.split(|byte| *byte == b' ').filter(|word| word.contains(&b'/') && of_path(word) == 0);
             let files: Vec<Vec<u8>> = files.map(<[u8]>::to_vec).chain(self.opened.iter().cloned()).collect();
+            // An archive that is not a file is in memory.
+            let files = if files.is_empty() { vec![MEMORY.to_vec()] } else { files };
             for file in files {
                 self.changes += usize::from(self.secrets.insert(file, secret) != Some(secret));
             }
@@ -232,12 +294,15 @@ impl RuleAnalysis<'_, '_, '_> {
         let mut words = text.split(|byte| *byte == b' ').filter(|word| word.len() > 1);
         if opens || streams {
             let is_mode = |word: &[u8]| {
+                // `w:gz`, `mode=w`
+                let word = word.strip_prefix(b"mode=").unwrap_or(word);
+                let word = word.split(|byte| matches!(byte, b':' | b'|')).next().unwrap_or(word);
                 word.len() < 5
                     && word.iter().all(|byte| b"rwabtx+".contains(byte))
                     && word.iter().any(|byte| b"wax".contains(byte))
             };
             let is_write = streams || text.split(|byte| *byte == b' ').skip(1).any(is_mode);
-            if let Some(file) = words.next().filter(|_| is_write) {
+            if let Some(file) = words.next().filter(|file| is_write && !file.contains(&b'=')) {
                 self.changes += usize::from(self.opened.insert(file.to_vec()));
             }
         } else if effects.has(Effects::SENDS) || given & DOWNLOAD != 0 && !writes_lines(call) {
@@ -287,6 +352,7 @@ impl RuleAnalysis<'_, '_, '_> {
             Some(Printed::Credentials) => CREDENTIALS,
             Some(Printed::Named) => NAMED,
             Some(Printed::Transcript) => TRANSCRIPT,
+            Some(Printed::Remote) => REMOTE,
             Some(Printed::Dotenv | Printed::Edited) | None => 0,
         }
     }
@@ -413,7 +479,7 @@ impl RuleAnalysis<'_, '_, '_> {
             self.sink.shape("flow-credentials-sent", span, Obfuscations::NONE);
         } else if sent & TRANSCRIPT != 0 {
             self.sink.shape("flow-transcript-sent", span, Obfuscations::NONE);
-        } else if sent & (NAMED | INPUT) != 0 {
+        } else if sent & (NAMED | INPUT | REMOTE) != 0 {
             self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE);
         }
         if effects == Effects::default() && self.sink.depth == 0 {
@@ -439,12 +505,54 @@ impl RuleAnalysis<'_, '_, '_> {
             .any(|head| path.starts_with(head));
         if runs_download {
             self.sink.shape("flow-download-run", span, Obfuscations::NONE);
-        } else if first & DECODED != 0 && !is_data {
+        } else if first & DECODED != 0 && !is_data || first & REVERSED != 0 && runs_whole(call, effects) {
             self.sink.shape("flow-decode-run", span, Obfuscations::NONE);
         } else if first & UNPACKED != 0 && !is_data {
             self.sink.shape("flow-unpack-run", span, Obfuscations::NONE);
         }
     }
+}
+
+/// Returns `true` if a call evaluates its first argument, or starts a command of which no part is written in the file.
+fn runs_whole(call: &Call<'_, '_>, effects: Effects) -> bool {
+    let is_unwritten =
+        |code: &Argument| !has_words(call.facts, code.value) && call.facts.items(code.value).is_empty();
+    effects.has(Effects::RUNS) || call.arguments.first().is_some_and(is_unwritten)
+}
+
+/// Calls that return part of a text.
+const PICKERS: &[&str] = plugward_types::words![
+    "split rsplit partition rpartition match matchAll exec search fullmatch findall finditer sub replace replaceAll slice substring substr",
+    "removeprefix removesuffix basename pop at urlparse urlsplit parse",
+];
+
+/// Returns the taint that a call keeps of its receiver and its arguments: a part of an address of a repository is its name.
+pub(super) fn kept(member: &[u8], marks: Taint) -> Taint {
+    let is_in = |list: &[&str]| core::str::from_utf8(member).is_ok_and(|member| list.contains(&member));
+    if is_in(QUESTIONS) {
+        return Taint { bits: marks.bits & !(CREDENTIALS | NAMED | REMOTE), ..marks };
+    }
+    let picks = is_in(PICKERS);
+    if picks { Taint { bits: marks.bits & !REMOTE, ..marks } } else { marks }
+}
+
+/// Returns the taint of a path in the user's home directory, of which only the end is known: `home / ".aws" / "credentials"`.
+pub(super) fn joined(facts: &Evaluation<'_>, node: NodeId) -> Taint {
+    let mut text = Vec::new();
+    for part in facts.parts(node) {
+        let mut all = facts.alternatives(facts.value(part));
+        if let (Some(Alternative::Text(part, _)), None) = (all.next(), all.next()) {
+            text.extend_from_slice(part.head(LONGEST));
+        }
+    }
+    // A sentence with the name of such a file is not its path.
+    let is_path = text.starts_with(b"/") && text.len() < LONGEST && !text.contains(&b'\n');
+    Taint { bits: if is_path { of_path(&text) & !REMOTE } else { 0 }, origin: None }
+}
+
+/// Returns the taint of a text whose characters were put in the opposite order.
+pub(super) const fn reversed() -> Taint {
+    Taint { bits: REVERSED, origin: None }
 }
 
 /// Members that contain the whole of their object.
@@ -455,6 +563,10 @@ const WHOLE: &[&[u8]] = &[
 
 /// Returns the taint of one member of an object that contains the environment.
 pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
+    // What a directory tells about a file.
+    if matches!(member, b"name" | b"stem" | b"suffix" | b"st_size" | b"st_mtime" | b"size") {
+        return Taint { bits: marks.bits & !CREDENTIALS, ..marks };
+    }
     if matches!(member, b"transcript_path" | b"transcriptPath") {
         return Taint { bits: marks.bits | PATH, ..marks };
     }
@@ -556,7 +668,8 @@ fn is_listing(path: &str) -> bool {
 /// Returns the taint of what is read from a path.
 fn of_path(path: &[u8]) -> u32 {
     let secret = if credentials::is_file(path) { CREDENTIALS } else { 0 };
-    if credentials::is_transcript(path) { secret | TRANSCRIPT } else { secret }
+    let remote = if credentials::is_repository_settings(path.trim_ascii_end()) { REMOTE } else { 0 };
+    if credentials::is_transcript(path) { secret | TRANSCRIPT } else { secret | remote }
 }
 
 /// Returns `true` if a call returns the contents of a file.

@@ -297,6 +297,18 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         flows::part(facts.bytes(member), marks)
     }
 
+    fn kept(&self, facts: &Evaluation<'_>, member: Constant, marks: Taint) -> Taint {
+        flows::kept(facts.bytes(member), marks)
+    }
+
+    fn joined(&mut self, facts: &Evaluation<'_>, node: NodeId) -> Taint {
+        if self.language == Language::Python { flows::joined(facts, node) } else { Taint::NONE }
+    }
+
+    fn reversed(&self) -> Taint {
+        flows::reversed()
+    }
+
     fn write(&mut self, facts: &Evaluation<'_>, name: Name, value: Option<Value>, node: NodeId) {
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));

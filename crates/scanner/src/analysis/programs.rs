@@ -124,7 +124,7 @@ impl RuleAnalysis<'_, '_, '_> {
 }
 
 /// Returns `true` if a value is a text with a constant part, and not only another form of data: `data.toString()`.
-fn has_words(facts: &Evaluation<'_>, value: Value) -> bool {
+pub(super) fn has_words(facts: &Evaluation<'_>, value: Value) -> bool {
     facts.alternatives(value).any(|one| match one {
         Alternative::Text(..) => true,
         Alternative::Partial(node) => match facts.program().node(node) {

@@ -20,7 +20,37 @@ const FILES: &[&str] = plugward_types::words![
     "/.node_repl_history /.psql_history /.mysql_history /fish_history /.local/share/keyrings /library/keychains",
     "/exodus/ /.ethereum/ /.bitcoin/ /.config/containers/auth.json /.m2/settings.xml",
     "/.config/configstore /.config/github-copilot /.copilot/config /.aws/sso /.aws/cli/cache",
+    "/serviceaccount/token /.mozilla/firefox /firefox/profiles",
 ];
+
+/// Hosts that tell a machine of a cloud about itself.
+const METADATA_HOSTS: &[&str] = plugward_types::words![
+    "169.254.169.254 169.254.170.2 169.254.170.23 fd00:ec2::254 metadata.google.internal metadata.goog 100.100.100.200",
+    "instance-data.ec2.internal metadata.azure.internal metadata.tencentyun.com",
+];
+/// Parts of the paths under which such a host returns credentials. The key of a session only serves to ask it.
+const METADATA_PATHS: &[&str] = plugward_types::words![
+    "security-credentials /oauth2/token service-accounts/ /user-data /v1/token 169.254.170.2 /identity recursive=true",
+];
+
+/// Returns `true` if a text names a host that tells a machine of a cloud about itself.
+pub(crate) fn is_metadata_host(text: &[u8]) -> bool {
+    static SEARCH: LazyLock<PartSearch> = LazyLock::new(|| PartSearch::new(METADATA_HOSTS.to_vec()));
+    SEARCH.is_in(text)
+}
+
+/// Returns `true` if a text contains a path under which such a host returns credentials.
+pub(crate) fn is_metadata_path(text: &[u8]) -> bool {
+    static SEARCH: LazyLock<PartSearch> = LazyLock::new(|| PartSearch::new(METADATA_PATHS.to_vec()));
+    SEARCH.is_in(text)
+}
+
+/// Returns `true` if a path is that of the settings of a repository. The addresses in them may contain a token.
+pub(crate) fn is_repository_settings(path: &[u8]) -> bool {
+    let end = b".git/config";
+    memchr::memmem::find(path, end)
+        .is_some_and(|at| matches!(path.get(at + end.len()), None | Some(b'/' | b' ')))
+}
 
 /// Places of credentials and commands that print them: one text for each issuer, with `|` between its places.
 const ISSUERS: &[&str] = &[
@@ -104,7 +134,8 @@ pub(crate) fn is_transcript(path: &[u8]) -> bool {
 /// File names of private keys.
 const KEYS: &[&str] = &["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"];
 /// Directories of credentials, and data of browsers.
-const PLACES: &[&str] = &["/.ssh/", "/login data", "/local extension settings"];
+const PLACES: &[&str] =
+    &["/.ssh/", "/login data", "/web data", "/local extension settings", "/local storage/leveldb"];
 
 /// Returns `true` if a path is that of a credential file in the user's home directory, or of a private key.
 pub(crate) fn is_file(path: &[u8]) -> bool {
@@ -155,6 +186,18 @@ pub(crate) fn is_secret_name(name: &[u8]) -> bool {
 /// Returns `true` if a file uses a secret that is named after the host: `RESEND_API_KEY` belongs to `api.resend.com`.
 pub(crate) fn is_issued_by(file: &[u8], host: &str) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    // `git credential fill` was asked about this host, or about one that it belongs to.
+    let asks = memchr::memmem::find_iter(file, b"host=").any(|at| {
+        let rest = file.part(at + 5..);
+        let length =
+            rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)).count();
+        let asked = rest.part(..length);
+        let head = host.as_bytes().strip_suffix(asked).filter(|_| asked.contains(&b'.'));
+        head.is_some_and(|head| head.is_empty() || head.ends_with(b"."))
+    });
+    if asks && memchr::memmem::find(file, b"credential").is_some() {
+        return true;
+    }
     let labels: Vec<&str> = host.split(['.', '-']).collect();
     file.split(|byte| !is_part(byte)).filter(|word| word.contains(&b'_') && is_secret_name(word)).any(
         |word| {
@@ -180,6 +223,8 @@ pub(crate) enum Printed {
     Transcript,
     /// The path of the file that an agent edited.
     Edited,
+    /// The address of a repository, which may contain a token.
+    Remote,
 }
 
 impl Printed {
@@ -192,6 +237,7 @@ impl Printed {
             Self::Named => b"@named",
             Self::Transcript => b"@transcript",
             Self::Edited => b"@edited",
+            Self::Remote => b"@remote",
         }
     }
 }
@@ -215,7 +261,24 @@ pub(crate) fn printed(name: &[u8], args: &[&[u8]]) -> Option<Printed> {
         {
             Some(Printed::Credentials)
         }
-        b"git" if first == b"credential" => Some(Printed::Credentials),
+        // Only the host of the credential may receive it, which is a question about one named host.
+        b"git" if first == b"credential" => (second == b"fill").then_some(Printed::Named),
+        b"git" if first.starts_with(b"credential-") => (second == b"get").then_some(Printed::Named),
+        b"git" if first == b"remote" => {
+            let all = args.contains(&&b"-v"[..]) || second == b"get-url";
+            all.then_some(Printed::Remote)
+        }
+        b"git" if first == b"config" => {
+            let is_address = |arg: &&[u8]| arg.starts_with(b"remote.") && arg.ends_with(b"url");
+            args.iter().any(is_address).then_some(Printed::Remote)
+        }
+        b"history" if args.is_empty() || all_flags => Some(Printed::Credentials),
+        b"fc" if args.contains(&&b"-l"[..]) => Some(Printed::Credentials),
+        b"curl" | b"wget" | b"http" | b"https" | b"xh" | b"wget2" | b"curlie" | b"fetch"
+            if args.iter().any(|arg| is_metadata_host(arg) && is_metadata_path(arg)) =>
+        {
+            Some(Printed::Credentials)
+        }
         b"security" if first.starts_with(b"dump-keychain") || first.starts_with(b"export") => {
             Some(Printed::Credentials)
         }
@@ -278,6 +341,8 @@ pub(crate) fn of_files(args: &[&[u8]]) -> Option<Printed> {
             Some(Printed::Credentials)
         } else if is_transcript(arg) {
             Some(Printed::Transcript)
+        } else if is_repository_settings(arg) {
+            Some(Printed::Remote)
         } else {
             is_dotenv(arg).then_some(Printed::Dotenv)
         }
@@ -308,10 +373,21 @@ pub(crate) fn uploaded<'a>(name: &[u8], args: &[&'a [u8]]) -> Vec<&'a [u8]> {
                 let gist = name == b"gh" && args.first() == Some(&&b"gist"[..]);
                 named.or(long).or((taken || gist).then_some(word))
             }
+            b"ab" => matches!(previous, b"-p" | b"-u" | b"-T").then_some(word),
+            b"hping3" => matches!(previous, b"--file" | b"-E").then_some(word),
+            b"socat" => [&b"file:"[..], b"FILE:", b"open:", b"OPEN:", b"GOPEN:", b"gopen:"]
+                .iter()
+                .find_map(|head| word.strip_prefix(*head))
+                .and_then(|file| file.split(|byte| *byte == b',').next()),
+            // The file is in a command: `put FILE name`.
+            b"smbclient" | b"lftp" => word
+                .strip_prefix(b"put ")
+                .or_else(|| word.strip_prefix(b"mput "))
+                .and_then(|files| files.split(|byte| *byte == b' ').next()),
             b"scp" | b"rsync" | b"sftp" | b"rclone" | b"aws" | b"gsutil" | b"gcloud" | b"ftp" | b"croc"
-            | b"tftp" | b"lftp" | b"ncftpput" | b"az" | b"s3cmd" | b"s5cmd" | b"mc" | b"b2" | b"wormhole"
-            | b"magic-wormhole" | b"ffsend" | b"ipfs" | b"kubectl" | b"gist" | b"hub" | b"glab"
-            | b"slackcat" | b"mutt" | b"swaks" => {
+            | b"tftp" | b"ncftpput" | b"ftpput" | b"lp" | b"lpr" | b"wput" | b"curlftp" | b"certreq"
+            | b"az" | b"s3cmd" | b"s5cmd" | b"mc" | b"b2" | b"wormhole" | b"magic-wormhole" | b"ffsend"
+            | b"ipfs" | b"kubectl" | b"gist" | b"hub" | b"glab" | b"slackcat" | b"mutt" | b"swaks" => {
                 let key = matches!(previous, b"-i" | b"-F" | b"-e" | b"-o" | b"--config" | b"--profile");
                 (!key && !word.starts_with(b"-")).then_some(word)
             }

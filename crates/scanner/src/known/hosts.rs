@@ -70,6 +70,41 @@ pub(crate) fn first(text: &[u8]) -> Option<String> {
     (!host.is_empty()).then(|| host.to_lowercase())
 }
 
+/// Returns the first word of a shell command that is a host.
+pub(crate) fn first_word(text: &[u8]) -> Option<String> {
+    let text = core::str::from_utf8(text).ok()?;
+    let is_separator = |char: char| char.is_whitespace() || "()[]{},;|&<>=@/:".contains(char);
+    let mut words = text.split(is_separator).map(|word| word.trim_matches(['"', '\'']));
+    words.find(|word| is_bare(word)).map(str::to_owned)
+}
+
+/// Returns the first text in quotes that is a host.
+pub(crate) fn first_quoted(text: &[u8]) -> Option<String> {
+    let text = core::str::from_utf8(text).ok()?;
+    // Every second part is in quotes.
+    text.split(['"', '\'', '`']).skip(1).step_by(2).find(|word| is_bare(word)).map(str::to_owned)
+}
+
+/// Returns `true` if a word has the form of a host and not that of a file.
+fn is_bare(word: &str) -> bool {
+    let is_label = |label: &str| {
+        !label.is_empty() && label.chars().all(|char| char.is_ascii_alphanumeric() || char == '-')
+    };
+    word.rsplit_once('.').is_some_and(|(head, top)| {
+        top.len() > 1
+            && top.chars().all(|char| char.is_ascii_lowercase())
+            && !EXTENSIONS.contains(&top)
+            && head.split('.').all(is_label)
+    })
+}
+
+/// Ends of names of files and members, which have the form of a host.
+const EXTENSIONS: &[&str] = plugward_types::words![
+    "json jsonl js mjs cjs ts tsx jsx py sh bash zsh md txt log csv tsv xml yml yaml toml ini cfg conf env lock html htm css svg png jpg",
+    "jpeg gif pdf gz tgz tar zip bz2 xz zst db sqlite tmp bak pem key crt pub sql rs go rb pl php lua java bin dat out err pid sock url name",
+    "email config get post put write send read text data body value append",
+];
+
 /// Returns `true` if a program inserts the host: `https://${host}/`, `https://{}/`, `"https://" + host`.
 pub(crate) fn is_computed(address: &Address) -> bool {
     address.host_text().is_none_or(|host| host.is_empty() || host.starts_with(COMPUTED))
@@ -81,6 +116,17 @@ const COMPUTED: [char; 5] = ['$', '{', '<', '%', '*'];
 /// Returns `true` for hosts of this machine and of private networks.
 pub(crate) fn is_local(host: &str) -> bool {
     Address::parse(&format!("https://{host}")).is_private()
+}
+
+/// Returns `true` if a text is an address of the API of the cluster in which the program runs.
+pub(crate) fn is_cluster(text: &[u8]) -> bool {
+    [
+        &b"https://kubernetes.default"[..],
+        b"https://$KUBERNETES_SERVICE_HOST",
+        b"https://${KUBERNETES_SERVICE_HOST",
+    ]
+    .iter()
+    .any(|head| text.starts_with(head))
 }
 
 /// Hosts that only issue tokens: nobody else reads what they receive.

@@ -168,7 +168,9 @@ fn is_imitation(address: &Address, server: &Map<String, Value>) -> bool {
         .into_iter()
         .filter_map(|key| server.get(key).map(Value::to_string))
         .collect();
-    let variables = variables(&given);
+    let mut variables = variables(&given);
+    let helper = server.get("headersHelper").and_then(Value::as_str).unwrap_or_default();
+    variables.extend(printed(helper));
     let own = |service: &&Service| address.host().is_some_and(|host| is_own(host, service));
     SERVICES.iter().filter(|service| !own(service)).any(|service| {
         let near = host.split(['.', '-']).any(|label| is_near(label, service.word));
@@ -190,6 +192,22 @@ fn is_own(host: &str, service: &Service) -> bool {
         .domains
         .iter()
         .any(|domain| host.strip_suffix(domain).is_some_and(|head| head.is_empty() || head.ends_with('.')))
+}
+
+/// Returns the variables that a command prints, in lower case. The tool of a service prints that of the service.
+fn printed(command: &str) -> Vec<String> {
+    let mut names = variables(command);
+    let words: Vec<&str> =
+        command.split(|char: char| char.is_whitespace() || "'\"|;&()".contains(char)).collect();
+    for pair in words.windows(2) {
+        match pair {
+            ["printenv", name] if !name.is_empty() => names.push(name.to_lowercase()),
+            ["gh", "auth"] => names.push("github_token".to_owned()),
+            ["glab", "auth"] => names.push("gitlab_token".to_owned()),
+            _ => {}
+        }
+    }
+    names
 }
 
 /// Returns the names in `${NAME}` and `$NAME`, in lower case.

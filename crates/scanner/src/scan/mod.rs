@@ -99,6 +99,9 @@ pub fn scan(
     Ok(report)
 }
 
+/// Ends of the names of files in which a host without a URL is in quotes.
+const CODE_FILES: &[&str] = &["py", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
+
 /// Drops findings about secrets sent to a host that another file of the plugin mentions.
 fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut ScanSummary) {
     let undeclared = |one: &Placed| {
@@ -114,7 +117,13 @@ fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut
     let host_of = |one: &Placed| {
         let finding = &one.finding;
         let own = files.get(finding.path.as_str()).copied().unwrap_or_default();
-        crate::known::hosts::first(own.part(finding.span.start..finding.span.end))
+        let text = own.part(finding.span.start..finding.span.end);
+        let is_code = CODE_FILES.iter().any(|end| finding.path.ends_with(end));
+        crate::known::hosts::first(text).or_else(|| {
+            let bare =
+                if is_code { crate::known::hosts::first_quoted } else { crate::known::hosts::first_word };
+            bare(text)
+        })
     };
     let mut named: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for one in placed.iter().filter(|one| undeclared(one)) {

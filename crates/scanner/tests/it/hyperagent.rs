@@ -38,6 +38,9 @@ fn danger_comes_first() {
             "cp.execSync('ls');",
             "cp.spawnSync('ls');",
             "cp.execFileSync('ls');",
+            "cp.exec('ls');",
+            "own.cp?.exec('ls ' + dir);",
+            "let c = 'ls'; own.cp?.exec(c);",
         ],
     );
     assert!(
@@ -85,6 +88,9 @@ fn nothing_where_nothing_is() {
         "/* eval('x') */",
         "/**\n * spawn('ls')\n */",
         "const m = LINK_RE.exec(h);",
+        "let m; while ((m = /a(b)/g.exec(line)) !== null) count(m[1]);",
+        "const parts = new RegExp(`^${name}$`).exec(input.trim());",
+        "const parts = RE.exec(input.replace('a', 'b'));",
         "let server: import(\"http\").Server;",
         "type Req = import(\"http\").IncomingMessage;",
         "function f(res: import(\"http\").ServerResponse): Promise<import(\"http\").Server> { return g(res); }",

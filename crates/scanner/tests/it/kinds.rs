@@ -1,4 +1,4 @@
-//! Kinds of attacks and their honest twins, from `tests/data/kinds.toml`.
+//! Kinds of attacks and their honest twins, from `tests/data/kinds.toml` and `tests/data/programs.toml`.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use toml::Value;
 
 use crate::common::scanned;
 
-const KINDS: &str = include_str!("../data/kinds.toml");
+const KINDS: [&str; 2] = [include_str!("../data/kinds.toml"), include_str!("../data/programs.toml")];
 
 /// Scans a text as what it is: a hook runs code, the user starts `soffice.py`, and a model reads the rest.
 fn report(kind: &Value, text: &str) -> ScanReport {
@@ -29,9 +29,9 @@ fn texts<'a>(kind: &'a Value, list: &str) -> impl Iterator<Item = &'a str> {
 
 #[test]
 fn each_attack_is_found_and_no_twin_is() {
-    let table: Value = toml::from_str(KINDS).unwrap();
+    let tables = KINDS.map(|text| toml::from_str::<Value>(text).unwrap());
     let mut wrong = String::new();
-    for kind in table["kind"].as_array().unwrap() {
+    for kind in tables.iter().flat_map(|table| table["kind"].as_array().unwrap()) {
         let name = kind["name"].as_str().unwrap();
         for (list, is_attack) in [("attacks", true), ("honest", false)] {
             for text in texts(kind, list) {

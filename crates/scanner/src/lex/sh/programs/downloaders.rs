@@ -6,7 +6,7 @@ use crate::rules::CommandTable;
 
 /// Programs that always download, besides those that rules name.
 const ALWAYS: &[&[u8]] = plugward_types::byte_words![
-    "curl-impersonate hurl lftp lftpget mosquitto_sub puf snarf smbclient tnftp wcurl websocat wscat",
+    "curl-impersonate finger hurl lftp lftpget mosquitto_sub puf snarf smbclient tnftp rlogin wcurl websocat wscat",
 ];
 
 /// Programs in the rules that download. The rules also name local programs as sources.
@@ -101,7 +101,7 @@ pub(in crate::lex::sh) fn is_connection(target: &[u8]) -> bool {
 
 /// Returns `true` if a program copies files from another host.
 pub(in crate::lex::sh) fn copies(name: &[u8]) -> bool {
-    plugward_types::byte_words!["ADD add scp rsync git gh hg svn aws gsutil gcloud"].contains(&name)
+    plugward_types::byte_words!["ADD add scp sftp rsync git gh hg svn aws gsutil gcloud"].contains(&name)
 }
 
 /// Returns `true` if `git` checks out a full digest or verifies a signature.
@@ -201,7 +201,33 @@ fn join(directory: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
 /// Returns the files to which a program saves a download, from its arguments.
 pub(in crate::lex::sh) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
     match name {
-        b"scp" | b"rsync" => return copied(args),
+        b"scp" | b"rsync" | b"sftp" => return copied(args),
+        b"tftp" | b"atftp" => {
+            let after = args.windows(2).filter_map(|pair| match pair {
+                [b"-l" | b"--local-file", file] => Some(file.to_vec()),
+                _ => None,
+            });
+            return after.collect();
+        }
+        b"socat" => {
+            let heads: [&[u8]; 6] = [b"open:", b"OPEN:", b"create:", b"CREATE:", b"file:", b"gopen:"];
+            let file = args.last().and_then(|last| heads.iter().find_map(|head| last.strip_prefix(*head)));
+            return file
+                .and_then(|file| file.split(|byte| *byte == b',').next())
+                .map(<[u8]>::to_vec)
+                .into_iter()
+                .collect();
+        }
+        b"smbclient" => {
+            let gets = args.iter().filter_map(|arg| arg.strip_prefix(b"get "));
+            return gets
+                .filter_map(|files| files.rsplit(|byte| *byte == b' ').next())
+                .map(<[u8]>::to_vec)
+                .collect();
+        }
+        b"python" | b"python3" | b"perl" | b"ruby" | b"php" | b"node" | b"julia" | b"jrunscript" | b"lua" => {
+            return written_by(args);
+        }
         b"ADD" | b"add" => return added(args),
         b"git" | b"gh" | b"hg" | b"svn" => return cloned(name, args).into_iter().collect(),
         b"aws" | b"gsutil" | b"gcloud" => return bucket(args),
@@ -244,6 +270,20 @@ pub(in crate::lex::sh) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
         return addresses.into_iter().map(|at| join(directory, remote_name(at))).take(16).collect();
     }
     files.into_iter().filter(|file| *file != b"-").map(|file| join(directory, file)).take(16).collect()
+}
+
+/// Returns the paths in inline code that contains an address.
+fn written_by(args: &[&[u8]]) -> Vec<Vec<u8>> {
+    let mut files = Vec::new();
+    for code in args.iter().filter(|arg| memchr::memmem::find(arg, b"://").is_some()) {
+        let texts = code.split(|byte| matches!(byte, b'"' | b'\'')).skip(1).step_by(2);
+        let is_path = |text: &&[u8]| {
+            let starts = text.starts_with(b"/") || text.starts_with(b"./") || text.starts_with(b"~/");
+            starts && text.len() > 2 && !text.contains(&b' ') && !text.starts_with(b"//")
+        };
+        files.extend(texts.filter(is_path).take(4).map(<[u8]>::to_vec));
+    }
+    files
 }
 
 /// What an argument of a downloader says about the output file. Without a value, the name is in the next

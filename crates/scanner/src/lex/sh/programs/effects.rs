@@ -533,7 +533,7 @@ impl Parser<'_, '_, '_> {
                 let Some(len) = text.get(start..).and_then(|rest| memchr::memchr(quote, rest)) else { break };
                 let head = text.part(open.saturating_sub(32)..open).trim_ascii_end();
                 let head = head.strip_suffix(b"(").unwrap_or(head).trim_ascii_end();
-                let runs: [&[u8]; 8] = [
+                let runs: [&[u8]; 13] = [
                     b"system",
                     b"exec",
                     b"popen",
@@ -542,7 +542,13 @@ impl Parser<'_, '_, '_> {
                     b"qx",
                     b"shell script",
                     b"shell_exec",
+                    b"proc_open",
+                    b"callcommand",
+                    b"run-shell-command",
+                    b"pcntl_exec",
+                    b"sh",
                 ];
+                let head = head.to_ascii_lowercase();
                 if runs.iter().any(|call| head.ends_with(call)) {
                     let start = word.start + start;
                     self.embed(Lens::Sh, start, start + len);
@@ -782,8 +788,13 @@ impl Parser<'_, '_, '_> {
         span: (usize, usize),
     ) {
         self.report_assignment(word, span);
-        let text = self.text(word);
-        let Some(at) = memchr::memchr(b'=', text) else { return };
+        let text = self.text(word).to_vec();
+        let Some(at) = memchr::memchr(b'=', &text) else { return };
+        if core::str::from_utf8(text.part(..at)).is_ok_and(plugward_commands::takes_command) {
+            // `less` reads a pipe from the command after `|`.
+            let pipe = usize::from(text.get(at + 1) == Some(&b'|'));
+            self.embed(Lens::Sh, word.start + at + 1 + pipe, word.end);
+        }
         let (name, value) = (text.part(..at), text.get(at + 1..));
         let value = value.unwrap_or_default().to_vec();
         let added = name.strip_suffix(b"+").map(<[u8]>::to_vec);

@@ -171,7 +171,11 @@ impl Parser<'_, '_, '_> {
         }
         let separators = self.separators();
         let gap = |byte: &u8| byte.is_ascii_whitespace() || separators.contains(byte);
-        if place != WordContext::Bare || !text.iter().any(gap) {
+        // The value of an assignment is not split.
+        let written = self.flat.bytes.part(piece.start..);
+        let name = written.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let is_value = name > 0 && written.get(name) == Some(&b'=');
+        if place != WordContext::Bare || is_value || !text.iter().any(gap) {
             self.joint = Joint::None;
             self.flat.unit(text, from, how);
             return;
@@ -479,7 +483,12 @@ impl Parser<'_, '_, '_> {
             }),
             _ => None,
         };
+        let before = piece.sources;
         self.put_value(name, made, start, how, piece, place);
+        if matches!(operator, b"#" | b"##" | b"%" | b"%%" | b"/" | b":") {
+            // Part of the address of a repository is its name.
+            piece.sources = before | piece.sources & !self.remote_bits();
+        }
     }
 
     /// Reads `[…]` after a name.

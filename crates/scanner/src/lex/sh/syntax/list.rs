@@ -343,7 +343,8 @@ impl Parser<'_, '_, '_> {
         }
         let redirects = self.redirects.len();
         let end = self.pos;
-        let trailing = self.trailing();
+        let is_written = matches!(frame.kind, CompoundKind::Brace | CompoundKind::Paren | CompoundKind::Loop);
+        let trailing = self.trailing(if is_written { inside & self.secret_bits() } else { 0 });
         self.redirects.truncate(redirects);
         if trailing != 0 && self.listed > frame.listed {
             self.input_after(&frame, end);
@@ -394,8 +395,8 @@ impl Parser<'_, '_, '_> {
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
-    /// Reads redirections after a compound command.
-    fn trailing(&mut self) -> u128 {
+    /// Reads redirections after a compound command, whose output contains these secrets.
+    fn trailing(&mut self, secrets: u128) -> u128 {
         let (from, start) = (self.redirects.len(), self.pos);
         loop {
             self.blanks();
@@ -419,7 +420,7 @@ impl Parser<'_, '_, '_> {
                 nested: 0,
                 wanted: false,
             };
-            self.report(b"", Obfuscations::NONE, own, 0);
+            self.report(b"", Obfuscations::NONE, own, secrets);
         }
         self.redirect_sources(from)
     }

@@ -809,6 +809,10 @@ fn stays(name: &[u8], words: &[&[u8]]) -> bool {
             .take(2)
             .any(|word| matches!(*word, b"secret" | b"secrets" | b"auth" | b"variable" | b"keyvault"));
     }
+    // The cluster issued the token that its own API gets.
+    if words.iter().any(|word| hosts::is_cluster(word)) {
+        return true;
+    }
     let mut all = words.iter().flat_map(|word| hosts::addresses(word)).peekable();
     all.peek().is_some() && all.all(|address| address.is_well_formed() && address.is_loopback())
 }

@@ -18,6 +18,18 @@ impl Parser<'_, '_, '_> {
         KINDS.iter().fold(0, |bits, kind| bits | table.source(table.program(kind.program())))
     }
 
+    /// Returns the taint bits of secrets that certain hosts may receive.
+    fn named_bits(&self) -> u128 {
+        let table = &self.sink.rules.commands;
+        table.source(table.program(Printed::Named.program())) | self.remote_bits()
+    }
+
+    /// Returns the taint bit of the address of a repository.
+    pub(in crate::lex::sh) fn remote_bits(&self) -> u128 {
+        let table = &self.sink.rules.commands;
+        table.source(table.program(Printed::Remote.program()))
+    }
+
     /// Returns the taint bits of the files with secrets that a command reads or sends.
     pub(in crate::lex::sh) fn secret_files(&self, name: &[u8], words: &[&[u8]], own: CommandWords) -> u128 {
         let known = &self.environment.secrets;
@@ -56,7 +68,7 @@ impl Parser<'_, '_, '_> {
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let copies = matches!(name, b"cp" | b"mv" | b"ln" | b"install" | b"ditto");
         let copied = args.split_last().filter(|_| copies).map_or(0, |(_, from)| self.bits_of_files(from));
-        let bits = (bits | copied) & self.secret_bits();
+        let bits = (bits | copied) & (self.secret_bits() | self.named_bits());
         if bits == 0 {
             return;
         }
@@ -65,6 +77,13 @@ impl Parser<'_, '_, '_> {
             b"tee" => files.extend(operands(&args).map(<[u8]>::to_vec)),
             b"cp" | b"mv" | b"ln" | b"install" | b"rsync" | b"ditto" => {
                 files.extend(operands(&args).last().map(<[u8]>::to_vec));
+            }
+            b"curl" | b"wget" if credentials::printed(name, &args) == Some(Printed::Credentials) => {
+                let after = args.windows(2).filter_map(|pair| match pair {
+                    [b"-o" | b"--output" | b"-O" | b"--output-document", file] => Some(file.to_vec()),
+                    _ => None,
+                });
+                files.extend(after);
             }
             b"zip" | b"7z" | b"7za" => {
                 files.extend(operands(&args).find(|word| word.len() > 1).map(<[u8]>::to_vec));
