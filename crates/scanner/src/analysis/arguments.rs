@@ -120,6 +120,12 @@ impl RuleAnalysis<'_, '_, '_> {
 
     /// Returns `true` if a value is certainly a temporary directory that the file created, or a path in one.
     pub(super) fn is_temporary(&mut self, facts: &Evaluation<'_>, value: Value) -> bool {
+        self.is_temporary_below(facts, value, DEEPEST)
+    }
+
+    /// The same up to a depth: in a loop, a path can be joined from itself.
+    fn is_temporary_below(&mut self, facts: &Evaluation<'_>, value: Value, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
         if facts.is_open(value) {
             return false;
         }
@@ -140,12 +146,12 @@ impl RuleAnalysis<'_, '_, '_> {
                     Node::Call { arguments, .. } => facts.program().items(arguments).first().copied(),
                     _ => None,
                 });
-                if wrapped.is_some_and(|wrapped| self.is_temporary(facts, facts.value(wrapped))) {
+                if wrapped.is_some_and(|wrapped| self.is_temporary_below(facts, facts.value(wrapped), depth)) {
                     return true;
                 }
                 let inner = first.map(|first| facts.value(first));
                 inner.is_some_and(|inner| {
-                    inner != value && !facts.has_text(inner) && self.is_temporary(facts, inner)
+                    inner != value && !facts.has_text(inner) && self.is_temporary_below(facts, inner, depth)
                 })
             }
             _ => false,
