@@ -290,7 +290,7 @@ impl Machine<'_, '_> {
             result = self.join(result, found);
         }
         // A member with a constant name has a taint of its own.
-        let marks = if is_computed { self.facts.taint(object) } else { Taint::NONE };
+        let marks = if is_computed { self.analysis.item(&self.facts, object, keys) } else { Taint::NONE };
         self.marked(result, marks)
     }
 
@@ -309,10 +309,14 @@ impl Machine<'_, '_> {
         if modules == BOTTOM { self.member(object, key, how) } else { modules }
     }
 
-    /// Returns a member whose name is not constant.
+    /// Returns a member whose name is not constant, without the taint of its object.
     fn computed(&mut self, object: Value) -> Value {
-        let mut result = self.element(object, None);
-        for atom in self.facts.values.atoms(object).iter() {
+        // The elements of a name are the name itself in Python, but one of its items is not.
+        let atoms = self.facts.values.atoms(object);
+        let others: Vec<Atom> = atoms.iter().filter(|atom| !matches!(atom, Atom::Name(_))).copied().collect();
+        let others = self.facts.values.set(&others);
+        let mut result = if others == BOTTOM { OPEN } else { self.unmarked_element(others, None) };
+        for atom in atoms.iter() {
             if let Atom::Name(name) = *atom {
                 let child = self.child(name, NamePart::Computed, Obfuscations::NONE);
                 let value = self.one(Atom::Name(child));
@@ -324,6 +328,12 @@ impl Machine<'_, '_> {
 
     /// Returns the element at an index, or the join of all elements.
     pub(super) fn element(&mut self, collection: Value, index: Option<i32>) -> Value {
+        let result = self.unmarked_element(collection, index);
+        let marks = self.facts.taint(collection);
+        self.marked(result, marks)
+    }
+
+    fn unmarked_element(&mut self, collection: Value, index: Option<i32>) -> Value {
         if collection == BOTTOM && !self.is_report() {
             return BOTTOM;
         }
@@ -361,9 +371,7 @@ impl Machine<'_, '_> {
             };
             result = self.join(result, found);
         }
-        let marks = self.facts.taint(collection);
-        let result = if result == BOTTOM { OPEN } else { result };
-        self.marked(result, marks)
+        if result == BOTTOM { OPEN } else { result }
     }
 
     fn item(&mut self, node: NodeId, skip: u16, index: Option<i32>) -> Value {

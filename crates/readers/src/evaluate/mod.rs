@@ -143,6 +143,10 @@ pub trait Analysis {
     fn reversed(&self) -> Taint {
         Taint::NONE
     }
+    /// Returns the taint of an item of an object whose key is not constant.
+    fn item(&self, facts: &Evaluation<'_>, object: Value, _key: Value) -> Taint {
+        facts.taint(object)
+    }
     /// Handles a write to a name.
     fn write(&mut self, facts: &Evaluation<'_>, name: Name, value: Option<Value>, node: NodeId);
     /// Handles the removal of a name.

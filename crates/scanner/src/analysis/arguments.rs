@@ -120,6 +120,12 @@ impl RuleAnalysis<'_, '_, '_> {
 
     /// Returns `true` if a value is certainly a temporary directory that the file created, or a path in one.
     pub(super) fn is_temporary(&mut self, facts: &Evaluation<'_>, value: Value) -> bool {
+        self.is_temporary_below(facts, value, DEEPEST)
+    }
+
+    /// The same up to a depth: in a loop, a path can be joined from itself.
+    fn is_temporary_below(&mut self, facts: &Evaluation<'_>, value: Value, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
         if facts.is_open(value) {
             return false;
         }
@@ -140,12 +146,13 @@ impl RuleAnalysis<'_, '_, '_> {
                     Node::Call { arguments, .. } => facts.program().items(arguments).first().copied(),
                     _ => None,
                 });
-                if wrapped.is_some_and(|wrapped| self.is_temporary(facts, facts.value(wrapped))) {
+                if wrapped.is_some_and(|wrapped| self.is_temporary_below(facts, facts.value(wrapped), depth))
+                {
                     return true;
                 }
                 let inner = first.map(|first| facts.value(first));
                 inner.is_some_and(|inner| {
-                    inner != value && !facts.has_text(inner) && self.is_temporary(facts, inner)
+                    inner != value && !facts.has_text(inner) && self.is_temporary_below(facts, inner, depth)
                 })
             }
             _ => false,
@@ -154,10 +161,20 @@ impl RuleAnalysis<'_, '_, '_> {
 
     /// Returns the constants of a call's receiver and arguments, each with a blank after it.
     pub(super) fn constants(&mut self, facts: &Evaluation<'_>, call: &Call<'_, '_>) -> Vec<u8> {
+        self.constants_of(facts, call.receiver, call.arguments)
+    }
+
+    /// Returns the same of a receiver and some arguments.
+    pub(super) fn constants_of(
+        &mut self,
+        facts: &Evaluation<'_>,
+        receiver: Option<NodeId>,
+        arguments: &[Argument],
+    ) -> Vec<u8> {
         let mut written =
             Written { text: Vec::new(), how: Obfuscations::NONE, left: MOST_ITEMS, choice: None };
-        let receiver = call.receiver.map(|node| facts.value(node)).filter(|value| facts.has_text(*value));
-        for value in receiver.into_iter().chain(call.arguments.iter().map(|argument| argument.value)) {
+        let receiver = receiver.map(|node| facts.value(node)).filter(|value| facts.has_text(*value));
+        for value in receiver.into_iter().chain(arguments.iter().map(|argument| argument.value)) {
             self.write_value(facts, value, 1, &mut written);
             written.text.push(b' ');
         }

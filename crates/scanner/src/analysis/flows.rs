@@ -276,7 +276,13 @@ impl RuleAnalysis<'_, '_, '_> {
         if !(opens || effects.has(Effects::WRITES)) {
             return;
         }
-        let text = self.constants(facts, call);
+        // Downloaded data is not the path that it is written to.
+        let is_data = |one: &&Argument| facts.taint(one.value).bits & DOWNLOAD != 0;
+        let paths: Vec<Argument> =
+            call.arguments.iter().filter(|one| opens || streams || !is_data(one)).copied().collect();
+        let has_path = !paths.is_empty() || call.receiver.is_some();
+        let arguments = if has_path { &*paths } else { call.arguments };
+        let text = self.constants_of(facts, call.receiver, arguments);
         let secret = given & (ENVIRONMENT | CREDENTIALS | TRANSCRIPT)
             | of_path(&text) & !REMOTE
             | self.of_paths(call) & !REMOTE;
@@ -578,6 +584,17 @@ pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
     }
     let named = if credentials::is_secret_name(member) { NAMED } else { 0 };
     Taint { bits: marks.bits & !ENVIRONMENT | named, ..marks }
+}
+
+/// Returns the taint of an item with a computed key. One variable, chosen by a setting such as `service.key_name`, is not the
+/// environment, unless its name comes from the environment as in a loop over all variables.
+pub(super) fn item(facts: &Evaluation<'_>, object: Value, key: Value) -> Taint {
+    let marks = facts.taint(object);
+    let bits = marks.bits | of_environment(facts, object);
+    if bits & ENVIRONMENT == 0 || taint_of(facts, key, 0) & ENVIRONMENT != 0 {
+        return Taint { bits, ..marks };
+    }
+    Taint { bits: bits & !ENVIRONMENT | NAMED, ..marks }
 }
 
 /// Returns the taint of what a callback gets. It rarely gets the environment, which many calls take as a setting.

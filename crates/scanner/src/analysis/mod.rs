@@ -309,6 +309,10 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         flows::reversed()
     }
 
+    fn item(&self, facts: &Evaluation<'_>, object: Value, key: Value) -> Taint {
+        flows::item(facts, object, key)
+    }
+
     fn write(&mut self, facts: &Evaluation<'_>, name: Name, value: Option<Value>, node: NodeId) {
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));

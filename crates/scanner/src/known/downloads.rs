@@ -75,6 +75,23 @@ pub(crate) fn is_expected(rule: &str, hit: Hit, role: FileRole, bytes: &[u8]) ->
     }
 }
 
+/// Returns `true` if all addresses in a script are files of releases on GitHub, over https and with a version.
+pub(crate) fn are_releases(bytes: &[u8]) -> bool {
+    let mut count = 0_usize;
+    let all = hosts::addresses(bytes).all(|address| {
+        count = count.saturating_add(1);
+        let path = address.path();
+        let mut parts = path.split('/').skip(3);
+        address.scheme() == Some("https")
+            && address.is_well_formed()
+            && address.host() == Some("github.com")
+            && parts.next() == Some("releases")
+            && parts.next() == Some("download")
+            && parts.next().is_some_and(|version| !version.is_empty() && version != "latest")
+    });
+    all && count > 0
+}
+
 fn matched(hit: Hit, bytes: &[u8]) -> &[u8] {
     bytes.part(hit.start as usize..hit.end as usize)
 }

@@ -6,4 +6,5 @@ pub(crate) mod credentials;
 pub(crate) mod downloads;
 pub(crate) mod hosts;
 pub(crate) mod modules;
+pub(crate) mod ordinary;
 pub(crate) mod servers;

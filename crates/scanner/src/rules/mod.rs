@@ -196,6 +196,8 @@ pub(crate) enum Check {
     ModelHost,
     /// A text that is not in a comment that begins its line.
     Uncommented,
+    /// The same, and not on a line of prose in a text between triple quotes, such as a Python docstring.
+    Undocumented,
 }
 
 /// Sets of module specifiers, as bits.

@@ -273,6 +273,9 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
         let matched = text.part(raw.start..raw.end);
         let is_checked = check.is_none_or(|check| match check {
             Check::Uncommented => !quotation::is_comment(text, raw.start),
+            Check::Undocumented => {
+                !quotation::is_comment(text, raw.start) && !quotation::is_docstring(text, raw.start)
+            }
             check => secret::holds(check, matched),
         });
         if known.langs & langs != 0 && is_checked {

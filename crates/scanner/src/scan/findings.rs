@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_types::{BehaviorEvidence, Digest, FileRole, Finding, LineEnds, Part, Severity, Span};
 
 use crate::Profile;
-use crate::known::downloads;
+use crate::known::{downloads, ordinary};
 use crate::rules::{Rule, RuleClass, Rules};
 use crate::scan::connections::is_conditional;
 use crate::scan::entry::{Content, Entry, Lens};
@@ -274,7 +274,13 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
         }
         Some(severity) => Some(severity.raised()),
     };
-    let most = if downloads::is_expected(rule.id.as_str(), hit, role, bytes) {
+    let id = rule.id.as_str();
+    let is_flow = matches!(id, "flow/download-run" | "flow/decode-run");
+    let is_far = is_flow && !ordinary::is_near(id, hit, bytes);
+    let most = if downloads::is_expected(id, hit, role, bytes)
+        || ordinary::is_ordinary(id, hit, role, bytes)
+        || is_far && bytes.len() > BUNDLE
+    {
         Severity::Info
     } else if rule.class == RuleClass::Instruction
         && role == FileRole::ModelRead
@@ -286,9 +292,11 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
         most(rule.class, hit, role)
     };
     // A sample in a document is not a certain attack, and neither is a flow between unrelated parts of a bundle.
-    let uncertain = match rule.id.as_str() {
+    let uncertain = match id {
         "prompt/encoded" => role == FileRole::ModelRead && is_fenced(bytes, hit.start as usize),
-        "flow/download-run" | "flow/decode-run" if bytes.len() > BUNDLE => true,
+        _ if is_flow && (bytes.len() > BUNDLE || is_far && ordinary::is_generated(bytes)) => true,
+        // A release with a version in its address, of which the publisher has a record.
+        "exec/drop-run" if downloads::are_releases(bytes) => true,
         // Code that runs only if a model is asked to install something.
         "flow/download-run" | "sh/pipe-to-shell" | "exec/drop-run" | "load/remote" => {
             role == FileRole::OnRequest

@@ -8,6 +8,7 @@ pub(crate) mod error;
 pub(crate) mod file;
 pub(crate) mod findings;
 pub(crate) mod gate;
+mod once;
 pub(crate) mod options;
 pub(crate) mod report;
 pub(crate) mod sink;
@@ -93,6 +94,9 @@ pub fn scan(
         });
     }
     declared_hosts(entries, &mut placed, &mut report.summary);
+    if options.profile == Profile::General {
+        once::once_per_host(entries, &mut placed, &mut report.summary);
+    }
     placed.sort();
     (report.findings, report.ends) = placed.into_iter().map(|Placed { finding, end }| (finding, end)).unzip();
     limit_evidence(&mut report.behaviors);

