@@ -196,6 +196,8 @@ pub(crate) enum Check {
     ModelHost,
     /// A text that is not in a comment that begins its line.
     Uncommented,
+    /// A setting in a file that does not leave its value to the user: a constant, or one for all projects.
+    Chosen,
 }
 
 /// Sets of module specifiers, as bits.

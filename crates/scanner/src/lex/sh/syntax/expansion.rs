@@ -171,7 +171,10 @@ impl Parser<'_, '_, '_> {
         }
         let separators = self.separators();
         let gap = |byte: &u8| byte.is_ascii_whitespace() || separators.contains(byte);
-        if place != WordContext::Bare || !text.iter().any(gap) {
+        // The value of an assignment is not split.
+        let assigns =
+            piece.assigns != 0 && self.words.part(self.simple_from..).iter().all(|word| word.assigns != 0);
+        if place != WordContext::Bare || assigns || !text.iter().any(gap) {
             self.joint = Joint::None;
             self.flat.unit(text, from, how);
             return;
