@@ -5,7 +5,7 @@ use super::facts::Addition;
 use super::machine::{FieldOwner, Machine, Position};
 use super::name::{NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
-use super::{Argument, NameUse};
+use super::{Argument, Language, NameUse};
 use crate::program::{Node, NodeFlags, NodeId, Variable};
 use crate::view::Obfuscations;
 
@@ -50,6 +50,9 @@ impl Machine<'_, '_> {
                 _ => {}
             }
         }
+        if self.facts.language == Language::JavaScript {
+            self.find_owners();
+        }
         for index in 0..program.len() {
             if let Node::Delete(target) = program.node(NodeId::from_index(index))
                 && let Node::Variable(variable) = program.node(target)
@@ -62,6 +65,56 @@ impl Machine<'_, '_> {
         for (parameter, count) in self.parameter_of.iter_mut().zip(bindings) {
             // A parameter that is assigned again no longer stands for the argument.
             parameter.take_if(|_| count > 1);
+        }
+    }
+
+    /// Finds the class or object literal whose function contains each `this`.
+    fn find_owners(&mut self) {
+        let program = self.facts.program;
+        let mut functions = Vec::new();
+        let mut objects = Vec::new();
+        for index in 0..program.len() {
+            let id = NodeId::from_index(index);
+            match program.node(id) {
+                Node::Record(list) => {
+                    for item in program.items(list) {
+                        if let Node::Field { value, .. } = program.node(*item)
+                            && let Node::Function(_) = program.node(value)
+                        {
+                            functions.push((program.span(value), id));
+                        }
+                    }
+                }
+                Node::Member { object, .. } if program.node(object) == Node::Unknown => objects.push(object),
+                _ => {}
+            }
+        }
+        if functions.is_empty() {
+            return;
+        }
+        functions.sort_unstable();
+        objects.sort_unstable_by_key(|object| program.span(*object));
+        // Functions are nested or apart, so the open ones are a stack.
+        let mut open: Vec<((usize, usize), NodeId)> = Vec::new();
+        let mut next = functions.into_iter().peekable();
+        for object in objects {
+            let (start, end) = program.span(object);
+            while let Some(function) = next.next_if(|((first, _), _)| *first <= start) {
+                open.retain(|((_, last), _)| *last > function.0.0);
+                open.push(function);
+            }
+            open.retain(|((_, last), _)| *last >= end);
+            if let Some((_, owner)) = open.last() {
+                self.owners.insert(object, *owner);
+            }
+        }
+    }
+
+    /// Returns the value of an unknown expression. For `this` it may also be an object of its class.
+    pub(super) fn this(&mut self, id: NodeId) -> Value {
+        match self.owners.get(&id) {
+            Some(owner) => self.facts.values.set(&[Atom::Instance(*owner), Atom::Open]),
+            None => OPEN,
         }
     }
 

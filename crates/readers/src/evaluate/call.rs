@@ -2,11 +2,11 @@
 
 use plugward_types::Part;
 
-use super::constant::Constant;
+use super::constant::{Constant, Constants};
 use super::facts::Item;
 use super::function::MOST_ARGUMENTS;
 use super::intrinsic::Intrinsic;
-use super::machine::Machine;
+use super::machine::{FieldOwner, Machine};
 use super::method::kept_nodes;
 use super::name::{Name, NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
@@ -18,18 +18,32 @@ use crate::view::Obfuscations;
 const DEEPEST: usize = 4;
 
 /// Methods that store their arguments in their object.
-const FILLERS: &[&[u8]] = &[
-    b"add_header",
-    b"append",
-    b"attach",
-    b"read",
-    b"read_file",
-    b"read_string",
-    b"set",
-    b"set_content",
-    b"set_payload",
-    b"update",
+const FILLERS: &[&[u8]] = plugward_types::byte_words![
+    "add add_header append appendleft attach enqueue extend put put_nowait read read_file read_string set set_content",
+    "set_payload update",
 ];
+/// Methods that call the function at this index with the arguments from another index on, or with the items there.
+const STARTERS: &[(&[u8], usize, usize, Given)] = &[
+    (b"apply_async", 0, 1, Given::Items),
+    (b"call_soon", 0, 1, Given::Arguments),
+    (b"nextTick", 0, 1, Given::Arguments),
+    (b"run_in_executor", 1, 2, Given::Arguments),
+    (b"setImmediate", 0, 1, Given::Arguments),
+    (b"setInterval", 0, 2, Given::Arguments),
+    (b"setTimeout", 0, 2, Given::Arguments),
+    (b"start_new_thread", 0, 1, Given::Items),
+    (b"submit", 0, 1, Given::Arguments),
+    (b"to_thread", 0, 1, Given::Arguments),
+];
+/// The most arguments of an event.
+const MOST_EMITTED: usize = 4;
+
+/// The form in which a call gets the arguments of the function that it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Arguments,
+    Items,
+}
 
 /// The place of a call.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +59,11 @@ impl CallSite {
     pub(super) const fn inner(self) -> Self {
         Self { depth: self.depth.saturating_add(1), ..self }
     }
+}
+
+/// Returns `true` for methods that add a handler of an event.
+pub(super) const fn is_event(name: &[u8]) -> bool {
+    matches!(name, b"on" | b"once" | b"addListener" | b"addEventListener")
 }
 
 impl Machine<'_, '_> {
@@ -89,8 +108,8 @@ impl Machine<'_, '_> {
                 let marks = self.analysis.kept(&self.facts, name, marks);
                 result = self.marked(result, marks);
                 let marks = self.analysis.delivers(self.facts.taint(self.value(object)));
-                let is_event =
-                    matches!(self.facts.bytes(name), b"on" | b"once" | b"addListener" | b"addEventListener");
+                let is_event = is_event(self.facts.bytes(name));
+                self.emit(object, name, &arguments);
                 if is_event && marks.bits != 0 {
                     // `answer.on('data', (part) => …)`
                     let given = self.marked(OPEN, marks);
@@ -101,6 +120,7 @@ impl Machine<'_, '_> {
         if method.is_some_and(|(object, name)| self.is_reversal(object, name, &arguments)) {
             result = self.marked(result, self.analysis.reversed());
         }
+        self.start_function(place, callee, &arguments);
         // A decorator usually returns the decorated function, so both are possible.
         if kind == CallKind::Decorator
             && let Some(first) = arguments.first()
@@ -159,6 +179,76 @@ impl Machine<'_, '_> {
                 let filled = self.marked(BOTTOM, marks);
                 self.bind_variable(variable, filled);
             }
+        }
+    }
+
+    /// Calls the function that a thread, a task or a timer gets: `Thread(target=f, args=(x,))`, `submit(f, x)`.
+    fn start_function(&mut self, place: CallSite, callee: NodeId, arguments: &[Argument]) {
+        let name = match self.facts.program.node(callee) {
+            Node::Member { name, .. } | Node::Global(name) | Node::Name(name) => {
+                self.facts.bytes(Constants::of(name))
+            }
+            _ => b"",
+        };
+        let known = STARTERS.iter().find(|(starter, ..)| *starter == name);
+        let keyed = |wanted: &[u8]| {
+            arguments.iter().find(|one| one.key.is_some_and(|key| self.facts.bytes(key) == wanted)).copied()
+        };
+        let (function, given) = match known {
+            Some((_, function, from, Given::Arguments)) => {
+                (arguments.get(*function).copied(), arguments.rest(*from).to_vec())
+            }
+            Some((_, function, from, Given::Items)) => {
+                (arguments.get(*function).copied(), self.listed(arguments.get(*from)))
+            }
+            None => match (keyed(b"target"), keyed(b"args")) {
+                (Some(function), Some(given)) => (Some(function), self.listed(Some(&given))),
+                _ => return,
+            },
+        };
+        if given.is_empty() {
+            return;
+        }
+        let Some(function) = function else { return };
+        let is_function = |atom: &&Atom| {
+            matches!(atom, Atom::Function(_) | Atom::Method(_) | Atom::Bound(_) | Atom::Name(_))
+        };
+        for atom in self.facts.values.atoms(function.value).iter().filter(is_function) {
+            let object = function.node.and_then(|node| self.method_name(node)).map(|(object, _)| object);
+            self.invoke(CallSite { object, ..place.inner() }, *atom, &given);
+        }
+    }
+
+    /// Passes the arguments of an event to its handlers: `bus.emit(event, x)`, `bus.on(event, (x) => …)`.
+    fn emit(&mut self, object: NodeId, name: Constant, arguments: &[Argument]) {
+        let is_emit = self.facts.bytes(name) == b"emit";
+        if self.facts.language != Language::JavaScript || !is_emit && !is_event(self.facts.bytes(name)) {
+            return;
+        }
+        let bus = match self.facts.program.node(object) {
+            Node::Variable(variable) => self.facts.program.variable_name(variable),
+            Node::Member { name, .. } | Node::Global(name) => Some(name),
+            _ => None,
+        };
+        let event = arguments.first().and_then(|event| self.facts.values.single(event.value));
+        let (Some(bus), Some(Atom::Text(event, _))) = (bus, event) else { return };
+        let head = [self.facts.program.bytes(bus), b" emits ", self.facts.bytes(event)].concat();
+        let mut given = Vec::new();
+        for place in 0..MOST_EMITTED {
+            let key =
+                [head.as_slice(), &[b' ', b'0'.saturating_add(u8::try_from(place).unwrap_or(0))]].concat();
+            if is_emit {
+                let Some(argument) = arguments.get(place.saturating_add(1)) else { break };
+                let key = self.facts.constants.known(&key);
+                self.set_field(FieldOwner::Any, key, argument.value);
+            } else {
+                let known = self.facts.constants.find(&key);
+                let known = known.and_then(|key| self.fields.get(&(FieldOwner::Any, key)));
+                given.push(known.copied().unwrap_or(BOTTOM));
+            }
+        }
+        if given.iter().any(|value| *value != BOTTOM) {
+            self.call_back(arguments.rest(1), &given);
         }
     }
 

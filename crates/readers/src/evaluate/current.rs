@@ -4,6 +4,7 @@
 //! depends on has changed since. Where a dependency is not tracked, any change counts.
 
 use super::Language;
+use super::call::is_event;
 use super::constant::{Constant, Constants};
 use super::facts::Addition;
 use super::intrinsic::Intrinsic;
@@ -17,8 +18,8 @@ const MOST_PARTS: usize = 64;
 
 /// Methods that read the contents of their object, or call their first argument.
 const READERS: &[&[u8]] = plugward_types::byte_words![
-    "__getattribute__ __getitem__ __next__ apply at every filter find findIndex flatMap forEach get join",
-    "map pop popitem popleft reduce setdefault shift some toLocaleString",
+    "__getattribute__ __getitem__ __next__ apply at every filter find findIndex flatMap forEach get get_nowait",
+    "join map pop popitem popleft reduce setdefault shift some toLocaleString",
 ];
 /// Methods that read the member that their first argument names.
 const INDEXERS: &[&[u8]] = plugward_types::byte_words!["__getattribute__ __getitem__ at get pop setdefault"];
@@ -196,6 +197,10 @@ impl Machine<'_, '_> {
         if let Node::Index { key, .. } = self.facts.program.node(callee)
             && !self.is_old(key, computed)
         {
+            return false;
+        }
+        // A handler gets what any call emits.
+        if is_event(name) {
             return false;
         }
         let object = method.map(|(object, _)| self.value(object));

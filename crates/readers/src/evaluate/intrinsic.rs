@@ -48,6 +48,8 @@ pub(super) enum Intrinsic {
     Collect,
     /// Creates a record of keyword arguments: `dict`.
     Dictionary,
+    /// Creates a collection that methods fill: `queue.Queue`, `new Map`.
+    Queue,
     /// Takes one element of the first argument: `next`.
     Next,
     /// The loaded modules by name: `sys.modules`.
@@ -226,6 +228,7 @@ impl Machine<'_, '_> {
                 self.one(Atom::Record(place.id))
             }
             Intrinsic::Same => first,
+            Intrinsic::Queue => self.one(Atom::List(place.id, 0)),
             Intrinsic::Prototype => {
                 let functions = self.facts.values.atoms(first);
                 let functions: Vec<Atom> =
@@ -400,13 +403,15 @@ impl Machine<'_, '_> {
         arguments: &[Argument],
     ) -> Option<Value> {
         let rest = arguments.rest(1);
+        let nodes: Vec<_> = arguments.iter().filter_map(|argument| argument.node).collect();
         Some(match intrinsic {
             Intrinsic::Collect => {
                 for argument in arguments {
                     let element = self.element(argument.value, None);
                     self.add_element(FieldOwner::Record(place.id), element);
                 }
-                self.one(Atom::Record(place.id))
+                let collected = self.one(Atom::Record(place.id));
+                self.marked_by(collected, &nodes)
             }
             Intrinsic::Dictionary => {
                 for argument in arguments {

@@ -79,6 +79,8 @@ pub(super) struct Machine<'p, 'a> {
     pub(super) outers: Vec<OuterName>,
     /// Global names that the file assigns.
     pub(super) assigned: HashSet<Constant, KeyedHash>,
+    /// The class or object that `this` is, by its expression.
+    pub(super) owners: HashMap<NodeId, NodeId, KeyedHash>,
     /// Modules from which all members are imported.
     stars: Vec<(Name, NodeId)>,
     /// Set if a callee may be more functions than a value keeps apart.
@@ -122,6 +124,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             certain: vec![usize::MAX; program.variables()],
             outers: Vec::new(),
             assigned: HashSet::default(),
+            owners: HashMap::default(),
             stars: Vec::new(),
             is_over: false,
             changed: false,
@@ -338,7 +341,7 @@ impl<'p, 'a> Machine<'p, 'a> {
 
     fn evaluate(&mut self, id: NodeId) -> Value {
         match self.facts.program.node(id) {
-            Node::Unknown => OPEN,
+            Node::Unknown => self.this(id),
             Node::Text(text) => {
                 let how = self.how_of(id);
                 self.one(Atom::Text(Constants::of(text), how.bits()))

@@ -44,6 +44,8 @@ impl Machine<'_, '_> {
             // them, but not their taint, which would spread to every object.
             let known = self.fields.get(&(FieldOwner::Any, key)).copied().unwrap_or(BOTTOM);
             let known = self.unmarked(known);
+            // The data of other objects is not taken if this one has its own.
+            let known = if result == BOTTOM { known } else { self.without_data(known) };
             result = self.join(result, known);
             let any = self.member_of_name(Names::ANY, key, how);
             result = self.join(result, any);
@@ -51,6 +53,12 @@ impl Machine<'_, '_> {
         let marks = self.facts.taint(object);
         let marks = self.analysis.part(&self.facts, key, marks);
         self.marked(result, marks)
+    }
+
+    fn without_data(&mut self, value: Value) -> Value {
+        let atoms: Vec<Atom> =
+            self.facts.values.slice(value).iter().filter(|atom| !atom.is_collection()).copied().collect();
+        self.facts.values.set(&atoms)
     }
 
     /// Returns the global constructor of a kind of values, for `[].constructor`.
@@ -119,9 +127,11 @@ impl Machine<'_, '_> {
     /// Returns a field of a record or of one that it inherits from; `None` if none of them has it.
     fn field(&mut self, atom: Atom, key: Constant, how: Obfuscations, depth: usize) -> Option<Value> {
         let mut found = None;
+        // Functions of an object literal write its fields through `this`.
+        let is_this = self.facts.language == Language::JavaScript;
         let node = match atom {
-            Atom::Record(node) => node,
-            Atom::Instance(node) => {
+            Atom::Record(node) if !is_this => node,
+            Atom::Record(node) | Atom::Instance(node) => {
                 found = self.fields.get(&(FieldOwner::Instance(node), key)).copied();
                 node
             }

@@ -94,17 +94,20 @@ impl Machine<'_, '_> {
         let given = |at: usize| arguments.get(at).and_then(|argument| argument.node);
         for atom in atoms {
             match (*atom, name) {
-                (Atom::List(node, _), b"append" | b"push" | b"unshift" | b"appendleft" | b"add") => {
+                (
+                    Atom::List(node, _),
+                    b"append" | b"push" | b"unshift" | b"appendleft" | b"add" | b"put" | b"put_nowait",
+                ) => {
                     for added in arguments.iter().filter_map(|argument| argument.node) {
                         self.grow(node, Addition::Item(added));
                     }
                 }
-                (Atom::List(node, _), b"insert") => {
+                (Atom::List(node, _), b"insert" | b"set") => {
                     if let Some(added) = given(1) {
                         self.grow(node, Addition::Item(added));
                     }
                 }
-                (Atom::List(node, _), b"extend" | b"__iadd__") => {
+                (Atom::List(node, _), b"extend" | b"extendleft" | b"__iadd__") => {
                     if let Some(added) = given(0) {
                         self.grow(node, Addition::Spread(added));
                     }
@@ -174,9 +177,15 @@ impl Machine<'_, '_> {
             }
             b"pop" | b"shift" if self.is_collection(object) => self.element(object, None),
             b"at" | b"get" if self.is_collection(object) => {
-                match arguments.first().and_then(|argument| argument.node) {
-                    Some(key) => self.index(object, key, place.id),
-                    None => return None,
+                let key = arguments.first().and_then(|argument| argument.node)?;
+                let found = self.index(object, key, place.id);
+                // A map is a list of its values.
+                let is_map = name == b"get" && !self.facts.items(object).is_empty();
+                if is_map {
+                    let all = self.element(object, None);
+                    self.join(found, all)
+                } else {
+                    found
                 }
             }
             b"values" | b"entries" | b"slice" | b"concat" | b"reverse" | b"sort" | b"flat"
@@ -252,7 +261,9 @@ impl Machine<'_, '_> {
                 self.join(value, default)
             }
             b"items" | b"values" | b"copy" | b"__iter__" if is_collection => object,
-            b"__next__" | b"popleft" | b"popitem" if is_collection => self.element(object, None),
+            b"__next__" | b"popleft" | b"popitem" | b"get_nowait" if is_collection => {
+                self.element(object, None)
+            }
             b"__enter__" | b"__aenter__" if is_name => object,
             _ => return None,
         })

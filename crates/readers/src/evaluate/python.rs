@@ -16,6 +16,9 @@ pub(super) fn member(object: Name, key: &[u8]) -> MemberKind {
 
 /// The intrinsics by name, sorted.
 pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
+    ("@asyncio.LifoQueue", Intrinsic::Queue),
+    ("@asyncio.PriorityQueue", Intrinsic::Queue),
+    ("@asyncio.Queue", Intrinsic::Queue),
     ("@base64.b16decode", Intrinsic::Text),
     ("@base64.b32decode", Intrinsic::Text),
     ("@base64.b64decode", Intrinsic::Text),
@@ -28,6 +31,7 @@ pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("@codecs.decode", Intrinsic::Text),
     ("@codecs.encode", Intrinsic::Text),
     ("@collections.OrderedDict", Intrinsic::Dictionary),
+    ("@collections.deque", Intrinsic::Queue),
     ("@contextlib.closing", Intrinsic::Same),
     ("@contextlib.nullcontext", Intrinsic::Same),
     ("@copy.copy", Intrinsic::Same),
@@ -41,6 +45,9 @@ pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("@inspect.getattr_static", Intrinsic::Get),
     ("@itertools.chain", Intrinsic::Collect),
     ("@itertools.starmap", Intrinsic::Each),
+    ("@multiprocessing.JoinableQueue", Intrinsic::Queue),
+    ("@multiprocessing.Queue", Intrinsic::Queue),
+    ("@multiprocessing.SimpleQueue", Intrinsic::Queue),
     ("@operator.attrgetter", Intrinsic::MemberReader),
     ("@operator.itemgetter", Intrinsic::MemberReader),
     ("@operator.methodcaller", Intrinsic::MemberCaller),
@@ -57,6 +64,10 @@ pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("@pathlib.PosixPath", Intrinsic::Text),
     ("@pathlib.PurePath", Intrinsic::Text),
     ("@pathlib.PurePosixPath", Intrinsic::Text),
+    ("@queue.LifoQueue", Intrinsic::Queue),
+    ("@queue.PriorityQueue", Intrinsic::Queue),
+    ("@queue.Queue", Intrinsic::Queue),
+    ("@queue.SimpleQueue", Intrinsic::Queue),
     ("@shlex.join", Intrinsic::Text),
     ("@shlex.split", Intrinsic::Text),
     ("@sys.modules", Intrinsic::Modules),

@@ -93,6 +93,10 @@ impl Atom {
         matches!(self, Self::Function(_) | Self::Method(_) | Self::Bound(_))
     }
 
+    pub(crate) const fn is_collection(self) -> bool {
+        matches!(self, Self::List(..) | Self::Record(_) | Self::Sequence(..))
+    }
+
     const fn is_name(self) -> bool {
         matches!(self, Self::Name(_))
     }

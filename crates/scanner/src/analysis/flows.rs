@@ -9,7 +9,8 @@ use plugward_readers::{
 use plugward_types::Part;
 
 use super::RuleAnalysis;
-use super::programs::{has_words, sent, writes_lines};
+use super::files::names_data;
+use super::programs::{gives_input, has_words, sent, writes_lines};
 use crate::known::calls::Effects;
 use crate::known::credentials::{self, Printed};
 use crate::known::hosts;
@@ -51,6 +52,10 @@ const REVERSED: u32 = 65536;
 pub(super) const SENDER: u32 = 512;
 /// Taint: a started program that runs its input.
 pub(super) const SHELL: u32 = 1024;
+/// Taint: a started interpreter whose code sends its input to another host.
+pub(super) const COURIER: u32 = 1 << 20;
+/// Taint: the contents of a file that is not code, such as an image.
+const DATA: u32 = 1 << 21;
 
 const ENVIRONMENTS: &[&str] =
     &["process.env", "@process.env", "Deno.env", "Bun.env", "@os.environ", "@os.environb"];
@@ -99,7 +104,11 @@ impl RuleAnalysis<'_, '_, '_> {
         let spelled = self.spelled(facts, call.name);
         let path = &*spelled.path;
         let effects = self.piped(call, path).unwrap_or(spelled.effects);
-        let depth = if effects.has(Effects::SENDS) { MOST_NESTED } else { usize::from(writes_text(path)) };
+        let depth = match () {
+            () if effects.has(Effects::SENDS) => MOST_NESTED,
+            () if writes_text(path) => MOST_NESTED - 1,
+            () => 0,
+        };
         let mut given = if is_method(path, "pipe") { receiver_taint(call) } else { 0 };
         let mut texts: Vec<u8> = Vec::new();
         for argument in call.arguments {
@@ -199,7 +208,14 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns the taint of a call that reads a file or decodes data.
-    fn contents(&self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32, texts: &[u8]) -> u32 {
+    fn contents(
+        &mut self,
+        call: &Call<'_, '_>,
+        path: &str,
+        effects: Effects,
+        given: u32,
+        texts: &[u8],
+    ) -> u32 {
         let mut out = 0;
         // `Buffer.from(text, "base64")`, or code after the end of an image.
         let decodes = matches!(path, "Buffer.from" | "@buffer.Buffer.from")
@@ -218,6 +234,9 @@ impl RuleAnalysis<'_, '_, '_> {
             out |= FILE | if given & PATH == 0 { 0 } else { TRANSCRIPT };
             if self.names_picture(call) {
                 out |= DECODED;
+            }
+            if names_data(&self.constants(call.facts, call)) {
+                out |= DATA;
             }
             if names_elsewhere(texts) {
                 out |= ELSEWHERE;
@@ -478,7 +497,8 @@ impl RuleAnalysis<'_, '_, '_> {
         let span = Self::span(facts, call.node);
         let target = if is_method(path, "pipe") { taint_of_first(call) } else { receiver_taint(call) };
         let fed = if effects.has(Effects::FEEDS) { target } else { 0 };
-        let sent = if effects.has(Effects::STARTS) && self.started(call) == SENDER { sent(call) } else { 0 };
+        let sends = effects.has(Effects::STARTS) && self.started(call) & SENDER != 0;
+        let sent = if sends { sent(call) } else { 0 };
         let leaves = effects.has(Effects::SENDS) && !self.stays_here(call);
         let sent = if leaves || fed & SENDER != 0 { given } else { sent };
         if sent & (ENVIRONMENT | CREDENTIALS) != 0 {
@@ -486,7 +506,13 @@ impl RuleAnalysis<'_, '_, '_> {
         } else if sent & TRANSCRIPT != 0 {
             self.sink.shape("flow-transcript-sent", span, Obfuscations::NONE);
         } else if sent & (NAMED | INPUT | REMOTE) != 0 {
-            self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE);
+            // The host is named where the program was started.
+            let started = call.receiver.and_then(|node| facts.taint(facts.value(node)).origin);
+            let named = started.filter(|_| !leaves && fed & SENDER != 0).map(|node| Self::span(facts, node));
+            self.sink.shape("flow-undeclared-host", named.unwrap_or(span), Obfuscations::NONE);
+        }
+        if fed & COURIER != 0 || sends && self.started(call) & COURIER != 0 && gives_input(call) {
+            self.sink.shape("flow-hidden-sender", span, Obfuscations::NONE);
         }
         if effects == Effects::default() && self.sink.depth == 0 {
             self.tell_given(call, span);
@@ -515,6 +541,8 @@ impl RuleAnalysis<'_, '_, '_> {
             self.sink.shape("flow-decode-run", span, Obfuscations::NONE);
         } else if first & UNPACKED != 0 && !is_data {
             self.sink.shape("flow-unpack-run", span, Obfuscations::NONE);
+        } else if first & DATA != 0 && !is_data && !effects.has(Effects::STARTS) {
+            self.sink.shape("flow-data-run", span, Obfuscations::NONE);
         }
     }
 }
@@ -691,7 +719,7 @@ fn of_path(path: &[u8]) -> u32 {
 
 /// Returns `true` if a call returns the contents of a file.
 fn is_read(path: &str) -> bool {
-    ["readFileSync", "readFile", "createReadStream", "open", "read_bytes", "read_text"]
+    ["readFileSync", "readFile", "createReadStream", "open", "read_bytes", "read_text", "ZipFile", "get_data"]
         .iter()
         .any(|name| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('.')))
 }

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod embed;
+mod files;
 mod flows;
 mod programs;
 mod shapes;

@@ -5,7 +5,7 @@
 use plugward_readers::{Alternative, Call, Evaluation, Node, NodeId, Value};
 
 use super::RuleAnalysis;
-use super::flows::{DOWNLOAD, SENDER, SHELL, taint_of};
+use super::flows::{COURIER, DOWNLOAD, SENDER, SHELL, taint_of};
 
 /// Options after which an interpreter gets code.
 const SWITCHES: &[&[u8]] = &[b"-c", b"-e", b"--eval", b"-p", b"/c", b"-Command", b"-EncodedCommand"];
@@ -47,6 +47,13 @@ const SENDERS: &[&[u8]] = plugward_types::byte_words![
 const SHELLS: &[&[u8]] = plugward_types::byte_words![
     "sh bash zsh dash ksh ash python python3 node perl ruby php pwsh powershell cmd"
 ];
+/// What code of an interpreter names to reach another host, and to read what it is given.
+const CONNECTIONS: &[&[u8]] = plugward_types::byte_words![
+    "urlopen requests. requests; http.client httpx aiohttp socket smtplib fetch( http. https net. axios Net::HTTP Socket open-uri curl",
+    "tls. dgram",
+];
+const INPUTS: &[&[u8]] =
+    plugward_types::byte_words!["stdin STDIN argv ARGV readFileSync(0 $argv php://input"];
 /// Values of options that are not arguments.
 const SETTINGS: &[&[u8]] = plugward_types::byte_words!["True False pipe inherit ignore utf8 utf-8"];
 
@@ -61,8 +68,13 @@ impl RuleAnalysis<'_, '_, '_> {
         let mut words = text.split(|byte| *byte == b' ').filter(is_word);
         let program = words.next().unwrap_or_default();
         let name = program.rsplit(|byte| *byte == b'/').next().unwrap_or(program);
-        if SENDERS.contains(&name) {
+        // The path of the running interpreter is not a constant.
+        let is_code = SWITCHES.contains(&name)
+            || INTERPRETERS.contains(&name) && words.clone().any(|word| SWITCHES.contains(&word));
+        if SENDERS.contains(&name) || starts_sender(&text) {
             SENDER
+        } else if is_code && contains(&text, CONNECTIONS) && contains(&text, INPUTS) {
+            SENDER | COURIER
         } else if SHELLS.contains(&name)
             && words.all(|word| word.starts_with(b"-") && !SWITCHES.contains(&word))
         {
@@ -123,6 +135,22 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 }
 
+fn contains(text: &[u8], parts: &[&[u8]]) -> bool {
+    parts.iter().any(|part| memchr::memmem::find(text, part).is_some())
+}
+
+/// Returns `true` if one command of a shell's text is a program that sends its input: `cd x && curl …`, `sh -c "curl …"`.
+fn starts_sender(text: &[u8]) -> bool {
+    let mut is_start = false;
+    for word in text.split(|byte| matches!(byte, b' ' | b'\n')).filter(|word| !word.is_empty()) {
+        if is_start && SENDERS.contains(&word) {
+            return true;
+        }
+        is_start = matches!(word, b"-c" | b"/c") || word.last().is_some_and(|last| b";|&(".contains(last));
+    }
+    false
+}
+
 /// Returns `true` if a value is a text with a constant part, and not only another form of data: `data.toString()`.
 pub(super) fn has_words(facts: &Evaluation<'_>, value: Value) -> bool {
     facts.alternatives(value).any(|one| match one {
@@ -160,6 +188,25 @@ pub(super) fn writes_lines(call: &Call<'_, '_>) -> bool {
         count >= LINES && count * 2 > items.len()
     };
     call.arguments.iter().any(|argument| facts.alternatives(argument.value).any(is_joined))
+}
+
+/// Returns `true` if a call passes an input to the program that it starts.
+pub(super) fn gives_input(call: &Call<'_, '_>) -> bool {
+    let facts = call.facts;
+    call.arguments.iter().any(|argument| {
+        let is_record =
+            || facts.alternatives(argument.value).any(|one| matches!(one, Alternative::Record(_)));
+        match argument.key {
+            Some(key) => facts.bytes(key) == b"input",
+            None => {
+                is_record()
+                    && facts
+                        .items(argument.value)
+                        .iter()
+                        .any(|item| item.key.is_some_and(|key| facts.bytes(key) == b"input"))
+            }
+        }
+    })
 }
 
 /// Returns the taint of the arguments and of the input that a call gives to a program. Its environment is not sent.

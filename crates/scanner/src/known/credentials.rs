@@ -174,13 +174,27 @@ pub(crate) fn is_telling(path: &[u8]) -> bool {
 
 /// Words in the names of variables that contain secrets.
 const SECRETS: &[&str] = plugward_types::words![
-    "TOKEN SECRET PASSWORD PASSWD API_KEY APIKEY ACCESS_KEY PRIVATE_KEY CREDENTIAL AUTH_KEY",
+    "TOKEN SECRET PASSWORD PASSWD API_KEY APIKEY ACCESS_KEY PRIVATE_KEY CREDENTIAL AUTH_KEY DATABASE_URL",
+    "CONNECTION_STRING MONGO_URI MONGODB_URI POSTGRES_URL REDIS_URL AMQP_URL",
 ];
 
 /// Returns `true` if the name of a variable suggests a secret.
 pub(crate) fn is_secret_name(name: &[u8]) -> bool {
     let upper = name.to_ascii_uppercase();
     SECRETS.iter().any(|word| memchr::memmem::find(&upper, word.as_bytes()).is_some())
+}
+
+/// What a program uses of a settings file of which it shows only the names of accounts, and files that have only secrets.
+const NAME_READERS: &[&str] = &["current-context", ".sections()", "^\\[", "^\\\\["];
+const SECRETS_ONLY: &[&str] = plugward_types::words![
+    "id_rsa id_ed25519 id_ecdsa id_dsa .netrc .npmrc .git-credentials .gnupg keychain wallet environ hosts.yml shadow b64 zlib",
+    "secret_access_key session_token access_token client-key token: .items() dict(",
+];
+
+/// Returns `true` if code reads settings of cloud accounts, and only the names in them.
+pub(crate) fn reads_names(code: &[u8]) -> bool {
+    let has = |part: &&str| memchr::memmem::find(code, part.as_bytes()).is_some();
+    NAME_READERS.iter().any(has) && !SECRETS_ONLY.iter().any(has)
 }
 
 /// Returns `true` if a file uses a secret that is named after the host: `RESEND_API_KEY` belongs to `api.resend.com`.

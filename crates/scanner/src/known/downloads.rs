@@ -71,6 +71,8 @@ pub(crate) fn is_expected(rule: &str, hit: Hit, role: FileRole, bytes: &[u8]) ->
                 shown && memchr::memmem::find(line, b"://").is_none() && memchr::memchr(b'$', line).is_none();
             none || (!line.is_empty() && holds(line, INSTALLERS))
         }
+        // A timer of the user's own backup, which a command sets up and removes again.
+        "fs/autostart" if role < FileRole::Executed => is_backup(bytes),
         _ => false,
     }
 }
@@ -90,6 +92,48 @@ pub(crate) fn are_releases(bytes: &[u8]) -> bool {
             && parts.next().is_some_and(|version| !version.is_empty() && version != "latest")
     });
     all && count > 0
+}
+
+/// Programs that copy the files of a user to a place that the user chose.
+const BACKUPS: &[&[u8]] = plugward_types::byte_words![
+    "restic borg borgmatic kopia duplicity rdiff-backup rsnapshot"
+];
+
+/// Returns `true` if a script installs units of the user's systemd that run nothing but a backup, and can remove them.
+fn is_backup(script: &[u8]) -> bool {
+    let has = |part: &str| memchr::memmem::find(script, part.as_bytes()).is_some();
+    let mut starts = script.split(|byte| *byte == b'\n').filter_map(|line| {
+        let line = line.trim_ascii();
+        let command = line.strip_prefix(b"Exec")?;
+        let at = memchr::memchr(b'=', command)?;
+        Some(command.part(at + 1..))
+    });
+    let runs_backup = |command: &[u8]| {
+        let mut words = command.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let program = words.find(|word| !word.ends_with(b"/env")).unwrap_or_default();
+        let name = program.rsplit(|byte| *byte == b'/').next().unwrap_or(program);
+        BACKUPS.contains(&name)
+            && !command.iter().any(|byte| b";|&`".contains(byte))
+            && !command.contains(&b'@')
+    };
+    let starts_any = starts.clone().next().is_some();
+    // Other places in which a program starts by itself, and code from elsewhere.
+    let others = [
+        "crontab",
+        "LaunchAgents",
+        ".bashrc",
+        ".zshrc",
+        ".profile",
+        "authorized_keys",
+        "://",
+        "base64",
+        "hooks",
+    ];
+    starts_any
+        && starts.all(runs_backup)
+        && has("systemctl --user disable")
+        && has("rm ")
+        && !others.iter().any(|part| has(part))
 }
 
 fn matched(hit: Hit, bytes: &[u8]) -> &[u8] {

@@ -21,6 +21,32 @@ pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> b
     }
 }
 
+/// Places of settings for all projects, arguments of a program, and removals of a setting.
+const EVERYWHERE: &[&str] =
+    plugward_types::words!["~/ $HOME ${HOME} homedir expanduser Path.home USERPROFILE /etc/"];
+const ARGUMENTS: &[&str] = &[
+    "$1",
+    "$2",
+    "${1",
+    "${2",
+    "$@",
+    "process.argv",
+    "sys.argv",
+    "argparse",
+    "parseArgs",
+    "del(",
+    ".pop(",
+    "delete ",
+];
+
+/// Returns `true` if a program writes settings of the project with a value that its user gives as an argument.
+pub(crate) fn is_given(text: &[u8]) -> bool {
+    let has = |parts: &[&str]| parts.iter().any(|part| memchr::memmem::find(text, part.as_bytes()).is_some());
+    has(ARGUMENTS)
+        && !has(EVERYWHERE)
+        && !hosts::addresses(text).any(|address| address.is_well_formed() && !address.is_loopback())
+}
+
 /// Returns `true` if a word of a text is a public IP address, alone or as a host.
 fn names_address(value: &[u8]) -> bool {
     value.split(|byte| matches!(byte, b' ' | b'=' | b'@' | b'"' | b'\'')).any(|word| {
@@ -32,8 +58,40 @@ fn names_address(value: &[u8]) -> bool {
     })
 }
 
+/// Patterns of the lines that name the accounts of a settings file, as `sed`, `grep` and `awk` get them.
+const NAMES: &[&[u8]] =
+    &[b"^\\[", b"s/^\\[", b"/^\\[/", b"^current-context:", b"/^current-context:/", b"s/^current-context:"];
+
+/// Returns `true` if the arguments of a filter select nothing but the names of accounts: the heads of sections.
+fn prints_names(args: &[u8]) -> bool {
+    let Some(end) = args.iter().rposition(|byte| *byte == b' ') else { return false };
+    let (mut rest, file) = (args.part(..end), args.rest(end.saturating_add(1)));
+    let mut is_quiet = false;
+    while let Some(option) = rest.strip_prefix(b"-") {
+        let length = option.iter().position(|byte| *byte == b' ').unwrap_or(option.len());
+        let letters = option.part(..length);
+        if !letters.iter().all(|letter| b"EhnoPrs".contains(letter)) {
+            return false;
+        }
+        is_quiet |= letters.contains(&b'n');
+        rest = option.part(length..).trim_ascii_start();
+    }
+    let is_account = [&b".aws/"[..], b".kube/config", b"/gcloud/"]
+        .iter()
+        .any(|place| memchr::memmem::find(file, place).is_some());
+    // `sed` prints every other line too, unless it is told not to.
+    let is_whole = rest.starts_with(b"s/") && !is_quiet;
+    is_account
+        && !is_whole
+        && NAMES.iter().any(|pattern| rest.starts_with(pattern))
+        && !rest.iter().any(|byte| b";|\n~".contains(byte))
+}
+
 /// Returns `true` if a text names a secret file other than the public half of a key and the public files next to keys.
 fn is_secret_file(value: &[u8]) -> bool {
+    if prints_names(value) {
+        return false;
+    }
     let lower = value.to_ascii_lowercase();
     let holds = |part: &[u8], word: &str| memchr::memmem::find(part, word.as_bytes()).is_some();
     let is_key = |part: &[u8]| {
@@ -46,7 +104,7 @@ fn is_secret_file(value: &[u8]) -> bool {
     let keys = parts().filter(|part| is_key(part)).count();
     let public = parts().filter(|part| is_key(part) && is_public(part)).count();
     let others: &[&str] = plugward_types::words![
-        "aws netrc npmrc git-credentials hosts.yml kube docker gnupg shadow cookies keychain wallet environ",
+        "aws netrc npmrc git-credentials hosts.yml kube docker gnupg shadow cookies keychain wallet environ history",
         "/proc/ gcloud",
     ];
     keys > public || holds(&lower, "login data") || others.iter().any(|word| holds(&lower, word))

@@ -198,6 +198,8 @@ pub(crate) enum Check {
     Uncommented,
     /// The same, and not on a line of prose in a text between triple quotes, such as a Python docstring.
     Undocumented,
+    /// A setting in a file that does not leave its value to the user: a constant, or one for all projects.
+    Chosen,
 }
 
 /// Sets of module specifiers, as bits.

@@ -17,7 +17,7 @@ pub(crate) fn holds(check: Check, matched: &[u8]) -> bool {
         Check::Index => is_foreign(matched, Hosts::Indexes),
         Check::ModelHost => is_foreign(matched, Hosts::Models),
         // It depends on the text around the match: see `file::raw_rules`.
-        Check::Uncommented | Check::Undocumented => true,
+        Check::Uncommented | Check::Undocumented | Check::Chosen => true,
     }
 }
 

@@ -183,6 +183,7 @@ fn body(record: &FileRecord) -> Option<Vec<u8>> {
             CodePart::Texts => (1, 0, 0),
             CodePart::GivenCredentials(start, end) => (2, start, end),
             CodePart::GivenTranscript(start, end) => (3, start, end),
+            CodePart::Settings => (4, 0, 0),
         };
         out.extend([index_of(&Lens::ALL, lens)?, kind]);
         out.extend(start.to_le_bytes().into_iter().chain(end.to_le_bytes()));
@@ -265,6 +266,7 @@ pub(crate) fn decode(
             1 => CodePart::Texts,
             2 => CodePart::GivenCredentials(start, end),
             3 => CodePart::GivenTranscript(start, end),
+            4 => CodePart::Settings,
             _ => return None,
         };
         let len = reader.long()? as usize;

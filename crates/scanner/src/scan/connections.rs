@@ -10,6 +10,9 @@ use crate::scan::entry::Lens;
 /// The rules about the network.
 pub(super) const NETWORK: &[&str] = &["net/fetch", "net/module", "sh/network"];
 
+/// The rule about files with secrets, which is weighed by the network.
+pub(super) const SECRET_FILE: &str = "fs/sensitive-path";
+
 /// Returns, for each file with a flow that has a condition, the rules of conditions that match in the code that it refers
 /// to, directly or not, and in the code that refers to it.
 pub(super) fn conditions<'r>(
@@ -24,7 +27,7 @@ pub(super) fn conditions<'r>(
     let targets = |at: &usize| references.get(at).into_iter().flatten().copied().filter(is_code);
     let of = |at: usize| {
         let Some(record) = records.get(at).filter(|_| is_code(&at)) else { return BTreeSet::new() };
-        if rules_of(rules, record).all(|rule| !is_conditional(rule)) {
+        if rules_of(rules, record).all(|rule| !is_conditional(rule) && rule.id.as_str() != SECRET_FILE) {
             return BTreeSet::new();
         }
         let importers = references.iter().filter(|(from, targets)| is_code(from) && targets.contains(&at));

@@ -9,8 +9,8 @@ use crate::engine::{PatternSet, RawMatch};
 use crate::inventory::{self, Class, EntryState, Flag};
 use crate::known::credentials;
 use crate::lex::{self, Lexed};
-use crate::rules::secret;
 use crate::rules::{Check, MatcherKind, NO_LENS, Rules};
+use crate::rules::{keys, secret};
 use crate::scan::cache;
 use crate::scan::entry::{Content, Entry, FileKind, Lens};
 use crate::scan::options::ScanOptions;
@@ -262,6 +262,13 @@ fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'
     }
 }
 
+/// Adds what the rules find in the text of a file as if a script wrote it.
+pub(crate) fn as_written(rules: &Rules, entry: &Entry<'_>, hits: &mut Vec<Hit>) {
+    if let Content::Bytes { bytes, .. } = entry.content {
+        raw_rules(rules, bytes, Lens::Sh.bit(), hits);
+    }
+}
+
 /// Runs the rules of kind `bytes`.
 fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
     let mut found = Vec::new();
@@ -276,6 +283,7 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
             Check::Undocumented => {
                 !quotation::is_comment(text, raw.start) && !quotation::is_docstring(text, raw.start)
             }
+            Check::Chosen => !keys::is_given(text),
             check => secret::holds(check, matched),
         });
         if known.langs & langs != 0 && is_checked {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_types::{BehaviorEvidence, Digest, FileRole, Finding, LineEnds, Part, Severity, Span};
 
 use crate::Profile;
-use crate::known::{downloads, ordinary};
+use crate::known::{credentials, downloads, ordinary};
 use crate::rules::{Rule, RuleClass, Rules};
-use crate::scan::connections::is_conditional;
+use crate::scan::connections::{self, is_conditional};
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::scan::file::FileRecord;
 use crate::scan::options::ScanOptions;
@@ -237,6 +237,14 @@ fn weigh(rules: &Rules, options: &ScanOptions<'_>, file: &Place<'_>) -> Vec<Weig
             Profile::StrictPlugin => strict(rule, hit),
             Profile::General => general(rule, hit, role_of(role, hit), bytes),
         };
+        // Names of accounts are no secret while nothing connects to a host.
+        let connects = || connections::NETWORK.iter().any(|id| present.contains(id) || near.contains(id));
+        let shows_names = options.profile == Profile::General
+            && rule.id.as_str() == connections::SECRET_FILE
+            && matches!(record.lens, Some(Lens::Js | Lens::Py))
+            && !connects()
+            && credentials::reads_names(bytes);
+        let severity = if shows_names { severity.map(|known| known.min(Severity::Info)) } else { severity };
         if severity.is_none() && (rule.behaviors.is_empty() || options.profile == Profile::StrictPlugin) {
             continue;
         }

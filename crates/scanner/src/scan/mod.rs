@@ -191,8 +191,17 @@ fn roles_of(
     results: &[FileRecord],
 ) -> Roles {
     let sorted: Vec<Entry<'_>> = order.iter().filter_map(|index| entries.get(*index)).copied().collect();
-    let named: Vec<Vec<String>> =
-        results.iter().map(|record| record.named.iter().map(|named| named.path.clone()).collect()).collect();
+    let named: Vec<Vec<String>> = results
+        .iter()
+        .map(|record| {
+            record
+                .named
+                .iter()
+                .filter(|one| one.part != CodePart::Settings)
+                .map(|one| one.path.clone())
+                .collect()
+        })
+        .collect();
     let facts: Vec<FileFacts<'_>> = results
         .iter()
         .zip(&named)
@@ -292,7 +301,12 @@ fn named(
         let mut targets: BTreeMap<usize, Lens> = BTreeMap::new();
         let mut texts_of: BTreeSet<(usize, Lens)> = BTreeSet::new();
         let mut given: Vec<(usize, &str, u32, u32)> = Vec::new();
+        let mut settings: BTreeSet<usize> = BTreeSet::new();
         for Named { lens, path, part } in &result.named {
+            if *part == CodePart::Settings {
+                settings.extend(modules::above(from.path, path, |name| at.get(name).copied()));
+                continue;
+            }
             if *part != CodePart::File {
                 let known =
                     modules::files(path).find_map(|path| at.get(&*modules::resolve(from.path, &path)));
@@ -327,6 +341,12 @@ fn named(
                 if let Some(record) = results.get_mut(turn) {
                     record.hits.append(&mut sink.hits);
                 }
+            }
+        }
+        for target in settings {
+            let entry = order.get(target).and_then(|index| entries.get(*index));
+            if let (Some(entry), Some(record)) = (entry, results.get_mut(turn)) {
+                merged(rules, options, from, entry, record);
             }
         }
         for (target, lens) in texts_of {
@@ -364,6 +384,34 @@ fn named(
         }
     }
     Ok(())
+}
+
+/// The settings as which a merged file is read.
+const SETTINGS: &str = ".claude/settings.json";
+
+/// Reports what a file of the plugin sets, in the script that merges it into the settings of an agent.
+fn merged(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    script: &Entry<'_>,
+    entry: &Entry<'_>,
+    record: &mut FileRecord,
+) {
+    let Content::Bytes { bytes, .. } = script.content else { return };
+    if findings::rules_of(rules, record).all(|rule| rule.id.as_str() != "fs/agent-settings") {
+        return;
+    }
+    let name = entry.path.rsplit('/').next().unwrap_or(entry.path);
+    let start = memchr::memmem::find(bytes, name.as_bytes());
+    let span = start.map_or((0, 0), |at| (crate::lex::offset(at), crate::lex::offset(at + name.len())));
+    let mut read = file::scan(rules, options, &Entry { path: SETTINGS, ..*entry }, Reading::Full).hits;
+    file::as_written(rules, entry, &mut read);
+    let is_setting = |hit: &Hit| {
+        let rule = rules.matcher(hit.matcher).and_then(|known| rules.table.get(usize::from(known.rule)));
+        rule.is_some_and(|rule| matches!(rule.id.family(), "config" | "net"))
+    };
+    let hits = read.into_iter().filter(is_setting);
+    record.hits.extend(hits.map(|hit| Hit { start: span.0, end: span.1, lowered: Lowered::No, ..hit }));
 }
 
 /// Returns the error for a file whose reader panicked. The panic message is on standard error.

@@ -118,6 +118,8 @@ pub(crate) enum CodePart {
     GivenCredentials(u32, u32),
     /// The same with the records of an agent's session.
     GivenTranscript(u32, u32),
+    /// The file, which becomes part of an agent's settings.
+    Settings,
 }
 
 /// A limit that a lens met, with the unread range.

@@ -10,10 +10,10 @@ use crate::common::scanned;
 
 const KINDS: [&str; 2] = [include_str!("../data/kinds.toml"), include_str!("../data/programs.toml")];
 
-/// Scans a text as what it is: a hook runs code, the user starts `soffice.py`, and a model reads the rest.
+/// Scans a text as what it is: a hook runs code, the user starts `soffice.py` and `timer.sh`, and a model reads the rest.
 fn report(kind: &Value, text: &str) -> ScanReport {
     let path = kind["path"].as_str().unwrap();
-    let is_read = matches!(path, "SKILL.md" | "tools.json" | "package-lock.json" | "soffice.py");
+    let is_read = matches!(path, "SKILL.md" | "tools.json" | "package-lock.json" | "soffice.py" | "timer.sh");
     let role = if is_read { RoleHint::NONE } else { RoleHint::NONE.used_as(FileRole::Executed) };
     let files = [(path, text), ("README.md", "Uses https://api.example.com/.\n")];
     let pair = |pair: &'_ Value| (pair[0].as_str().unwrap().to_owned(), pair[1].as_str().unwrap().to_owned());

@@ -21,6 +21,7 @@ mod given;
 mod hyperagent;
 #[cfg(feature = "render")]
 mod identity;
+mod installed;
 mod internal;
 mod invariant;
 mod kinds;

@@ -4,6 +4,7 @@
 //! reference, in code, settings or text, because a missed one would lower a role.
 
 mod by_name;
+mod installs;
 mod references;
 
 use std::collections::BTreeMap;

@@ -6,6 +6,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use plugward_types::Part;
 
 use super::by_name;
+use super::installs::Builds;
 use crate::inventory::names::{self, join};
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::text::decode;
@@ -43,6 +44,7 @@ pub(super) struct References<'a> {
     files: BTreeMap<&'a str, Vec<usize>>,
     names: Vec<&'a str>,
     search: Option<AhoCorasick>,
+    builds: Builds<'a>,
 }
 
 impl<'a> References<'a> {
@@ -55,7 +57,7 @@ impl<'a> References<'a> {
         }
         let names: Vec<&str> = files.keys().copied().filter(|name| name.len() >= 3).collect();
         let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&names).ok();
-        Self { entries, paths, files, names, search }
+        Self { entries, paths, files, names, search, builds: Builds::new(entries) }
     }
 
     /// Returns the files that a file mentions.
@@ -70,10 +72,18 @@ impl<'a> References<'a> {
             for script in lifecycle_scripts(text) {
                 self.mentions(entry.path, script, &mut out);
             }
+            self.builds.installed(text, &mut out);
             return out.into_iter().collect();
         }
         self.mentions(entry.path, text, &mut out);
         self.directories(text, &mut out);
+        self.builds.installed(text, &mut out);
+        if name.starts_with("requirements") {
+            self.builds.words(text, &mut out);
+        }
+        if name == "pyproject.toml" {
+            self.build_backend(entry.path, text, &mut out);
+        }
         match lens {
             Some(Lens::Js) => self.relative_imports(entry.path, text, &mut out),
             Some(Lens::Py) => self.python_imports(entry.path, text, &mut out),
@@ -227,6 +237,22 @@ impl<'a> References<'a> {
             let rest = text.part(at + 3..);
             let length = rest.iter().take(200).take_while(|byte| is_path(**byte)).count();
             if let Some(module) = rest.get(..length).and_then(|module| core::str::from_utf8(module).ok()) {
+                self.python_module(directory, module, out);
+            }
+        }
+    }
+
+    /// Adds the files of the module that builds a Python package, if it is in the package itself.
+    fn build_backend(&self, from: &str, text: &[u8], out: &mut BTreeSet<Target>) {
+        let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
+        if memchr::memmem::find(text, b"backend-path").is_none() {
+            return;
+        }
+        for line in text.split(|byte| *byte == b'\n').filter_map(|line| core::str::from_utf8(line).ok()) {
+            if let Some((key, value)) = line.split_once('=')
+                && key.trim() == "build-backend"
+            {
+                let module = value.trim().trim_matches(['"', '\'']).split(':').next().unwrap_or_default();
                 self.python_module(directory, module, out);
             }
         }

@@ -67,6 +67,7 @@ fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &S
             sink.embedded.truncate(before.1);
             sink.named_as.truncate(before.2);
             environment.vars.clear();
+            environment.templates.clear();
             environment.forget_files();
             *out = Lexed::default();
             continue;
@@ -134,6 +135,8 @@ struct Variable {
 #[derive(Debug, Default)]
 struct Environment {
     vars: BTreeMap<Vec<u8>, Variable>,
+    /// Texts of variables that have unknown parts.
+    templates: BTreeMap<Vec<u8>, Vec<u8>>,
     funcs: BTreeMap<Vec<u8>, FunctionEffect>,
     /// Names that refer to other variables, as `declare -n` makes them.
     refs: BTreeMap<Vec<u8>, Vec<u8>>,

@@ -24,6 +24,10 @@ const SETUP: &[&[u8]] = plugward_types::byte_words![
     "dbus-launch gpg-agent rustup pipx sheldon vfox proto volta locale",
 ];
 
+/// The longest text with unknown parts that a variable keeps, and the most such texts.
+const TEMPLATE: usize = 4096;
+const TEMPLATES: usize = 256;
+
 impl Parser<'_, '_, '_> {
     /// Returns the words after the program.
     pub(in crate::lex::sh) fn args(&self, own: CommandWords) -> &[Word] {
@@ -41,11 +45,52 @@ impl Parser<'_, '_, '_> {
 
     fn embed_in(&mut self, lens: Lens, start: usize, end: usize, scope: VariableScope) {
         if start < end {
-            let view = self.flat.view(start, end);
+            let mut view = self.flat.view(start, end);
             if lens == Lens::Sh {
+                self.fill_templates(&mut view, self.flat.source(start, end));
                 self.analyze(&view, scope);
             }
             self.sink.embed(lens, EmbeddedText::View(view));
+        }
+    }
+
+    /// Keeps a text with unknown parts, which a shell may get as code: `add="echo $key >> file"`.
+    fn keep_template(&mut self, name: &[u8], text: Vec<u8>) {
+        if text.len() <= TEMPLATE && self.environment.templates.len() < TEMPLATES {
+            self.environment.templates.insert(name.to_vec(), text);
+        }
+    }
+
+    /// Replaces variables in the code of a shell by their texts with unknown parts.
+    fn fill_templates(&mut self, view: &mut View, span: (usize, usize)) {
+        if self.environment.templates.is_empty() {
+            return;
+        }
+        let mut text = Vec::new();
+        let mut rest = view.bytes.as_slice();
+        let mut is_filled = false;
+        while let Some(at) = memchr::memchr(b'$', rest) {
+            text.extend_from_slice(rest.part(..at));
+            let after = rest.part(at + 1..);
+            let len = after.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+            let known = self
+                .environment
+                .templates
+                .get(after.part(..len))
+                .filter(|known| text.len() + known.len() <= TEMPLATE);
+            if let Some(known) = known {
+                text.extend_from_slice(known);
+                is_filled = true;
+            } else {
+                text.extend_from_slice(rest.part(at..at + 1 + len));
+            }
+            rest = after.part(len..);
+        }
+        text.extend_from_slice(rest);
+        if is_filled && self.spend(text.len()) {
+            let mut filled = View::default();
+            filled.put(&text, span, Obfuscations::NONE, 0);
+            *view = filled;
         }
     }
 
@@ -811,11 +856,21 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let before = if added.is_some() { self.value(&name, None) } else { Some(Vec::new()) };
-        let joined = before.filter(|_| !word.open).map(|mut before| {
+        let is_home = word.open && is_in_home(&value);
+        let joined = before.clone().filter(|_| !word.open || is_home).map(|mut before| {
             before.extend_from_slice(&value);
             before
         });
+        if word.open && !word.value && value.iter().any(u8::is_ascii_whitespace) {
+            let text = [&before.unwrap_or_default(), value.as_slice()].concat();
+            self.keep_template(&name, text);
+        } else {
+            self.environment.templates.remove(&name);
+        }
         self.set_text(&name, joined.as_deref(), word.sources);
+        if let Some(var) = self.environment.vars.get_mut(&name).filter(|_| is_home) {
+            var.open = true;
+        }
         if word.origin == TextOrigin::Located
             && let Some(var) = self.environment.vars.get_mut(&name)
         {
@@ -840,6 +895,14 @@ impl Parser<'_, '_, '_> {
         };
         self.sink.command(&command);
     }
+}
+
+/// Returns `true` if the home directory is the only unknown part of a text.
+fn is_in_home(text: &[u8]) -> bool {
+    let rest = text.strip_prefix(b"$HOME").or_else(|| text.strip_prefix(b"${HOME}"));
+    rest.is_some_and(|rest| {
+        matches!(rest.first(), None | Some(b'/')) && memchr::memchr3(b'$', b'`', b'<', rest).is_none()
+    })
 }
 
 fn is_option(text: &[u8]) -> bool {

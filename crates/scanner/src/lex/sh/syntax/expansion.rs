@@ -172,10 +172,9 @@ impl Parser<'_, '_, '_> {
         let separators = self.separators();
         let gap = |byte: &u8| byte.is_ascii_whitespace() || separators.contains(byte);
         // The value of an assignment is not split.
-        let written = self.flat.bytes.part(piece.start..);
-        let name = written.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-        let is_value = name > 0 && written.get(name) == Some(&b'=');
-        if place != WordContext::Bare || is_value || !text.iter().any(gap) {
+        let assigns =
+            piece.assigns != 0 && self.words.part(self.simple_from..).iter().all(|word| word.assigns != 0);
+        if place != WordContext::Bare || assigns || !text.iter().any(gap) {
             self.joint = Joint::None;
             self.flat.unit(text, from, how);
             return;

@@ -15,7 +15,7 @@ use crate::lex::sh::syntax::list::Capture;
 use crate::lex::sh::{Parser, Word};
 use crate::rules::CommandTable;
 use crate::scan::entry::Lens;
-use crate::scan::sink::{Command, EmbeddedText};
+use crate::scan::sink::{CodePart, Command, EmbeddedText, Named};
 use crate::text::Within;
 use crate::text::view::{Obfuscations, View};
 
@@ -581,10 +581,31 @@ impl Parser<'_, '_, '_> {
             self.tell_push(own.span);
         }
         self.keep_secrets(name, own, own_secret | given | fed);
+        self.tell_settings(name, own);
         self.runs_written(name, own);
         let args = self.flat.bytes.part(start..end);
         let sent = downloaders::source(&self.sink.rules.commands, name, args) | own_secret;
         self.files_of(name, own, fed, sent)
+    }
+
+    /// Records the data files of the plugin that a command copies or merges, perhaps into the settings of an agent.
+    fn tell_settings(&mut self, name: &[u8], own: CommandWords) {
+        if !matches!(name, b"jq" | b"gojq" | b"jaq" | b"yq" | b"cp" | b"mv" | b"install" | b"tee" | b"cat") {
+            return;
+        }
+        let args = self.words.part(own.first..own.end).rest(1).iter().take(16);
+        let files: Vec<Vec<u8>> = args.map(|word| self.text(*word).to_vec()).collect();
+        for file in files {
+            // Of a path behind a variable, such as the plugin's root, the rest is recorded.
+            let below = file.starts_with(b"$").then(|| memchr::memchr(b'/', &file)).flatten();
+            let path = file.part(below.map_or(0, |at| at + 1)..);
+            let is_data =
+                [&b".json"[..], b".jsonc", b".toml", b".yaml", b".yml"].iter().any(|end| path.ends_with(end));
+            if is_data && !path.contains(&b'$') && !path.contains(&b'~') {
+                let path = String::from_utf8_lossy(path).into_owned();
+                self.sink.named_as.push(Named { lens: Lens::Data, path, part: CodePart::Settings });
+            }
+        }
     }
 
     /// Continues after a wrapper, or with the effect of a function.
