@@ -120,7 +120,13 @@ impl RuleAnalysis<'_, '_, '_> {
 
     /// Returns `true` if a value is certainly a temporary directory that the file created, or a path in one.
     pub(super) fn is_temporary(&mut self, facts: &Evaluation<'_>, value: Value) -> bool {
-        if facts.is_open(value) {
+        // A path may begin with itself: `path = String(path) + '/a'`.
+        self.is_temporary_within(facts, value, DEEPEST)
+    }
+
+    /// Looks at the first parts of a path up to a depth.
+    fn is_temporary_within(&mut self, facts: &Evaluation<'_>, value: Value, depth: usize) -> bool {
+        if depth == 0 || facts.is_open(value) {
             return false;
         }
         let mut alternatives = facts.alternatives(value);
@@ -140,12 +146,13 @@ impl RuleAnalysis<'_, '_, '_> {
                     Node::Call { arguments, .. } => facts.program().items(arguments).first().copied(),
                     _ => None,
                 });
-                if wrapped.is_some_and(|wrapped| self.is_temporary(facts, facts.value(wrapped))) {
+                let depth = depth - 1;
+                if wrapped.is_some_and(|node| self.is_temporary_within(facts, facts.value(node), depth)) {
                     return true;
                 }
                 let inner = first.map(|first| facts.value(first));
                 inner.is_some_and(|inner| {
-                    inner != value && !facts.has_text(inner) && self.is_temporary(facts, inner)
+                    inner != value && !facts.has_text(inner) && self.is_temporary_within(facts, inner, depth)
                 })
             }
             _ => false,
