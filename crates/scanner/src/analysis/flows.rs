@@ -147,7 +147,7 @@ impl RuleAnalysis<'_, '_, '_> {
         if path == "@os.getenv" && texts.get(1..).is_some_and(credentials::is_secret_name) {
             out |= NAMED;
         }
-        Taint { bits: out, origin: Some(call.node) }
+        Taint { bits: out }
     }
 
     /// Returns the taint of a call that reads a file or decodes data.
@@ -298,16 +298,16 @@ impl RuleAnalysis<'_, '_, '_> {
             matches!(path(facts, name).as_str(), "process.stdin" | "Bun.stdin" | "Deno.stdin" | "@sys.stdin")
         };
         if ends_in(facts, name, &[b"stdin"]) && is_input() {
-            return Taint { bits: INPUT, origin: None };
+            return Taint { bits: INPUT };
         }
         let answer = facts.parent(name).filter(|parent| facts.step(*parent) == NamePart::Result);
         let called = answer.and_then(|answer| facts.parent(answer));
         if called.is_some_and(|called| self.spelled(facts, called).effects.has(Effects::SENDS)) {
-            return Taint { bits: DOWNLOAD, origin: None };
+            return Taint { bits: DOWNLOAD };
         }
         let of_environment = facts.parent(name).is_some_and(|parent| is_environment(facts, parent));
         let secret = of_environment && credentials::is_secret_name(facts.bytes(member));
-        if secret { Taint { bits: NAMED, origin: None } } else { Taint::NONE }
+        if secret { Taint { bits: NAMED } } else { Taint::NONE }
     }
 
     /// Returns `true` if the first argument contains the file name of an image.
@@ -456,7 +456,7 @@ const WHOLE: &[&[u8]] = &[
 /// Returns the taint of one member of an object that contains the environment.
 pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
     if matches!(member, b"transcript_path" | b"transcriptPath") {
-        return Taint { bits: marks.bits | PATH, ..marks };
+        return Taint { bits: marks.bits | PATH };
     }
     let is_variable =
         member.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
@@ -465,12 +465,12 @@ pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
         return marks;
     }
     let named = if credentials::is_secret_name(member) { NAMED } else { 0 };
-    Taint { bits: marks.bits & !ENVIRONMENT | named, ..marks }
+    Taint { bits: marks.bits & !ENVIRONMENT | named }
 }
 
 /// Returns the taint of what a callback gets. It rarely gets the environment, which many calls take as a setting.
 pub(super) fn delivered(marks: Taint) -> Taint {
-    Taint { bits: marks.bits & !ENVIRONMENT, ..marks }
+    Taint { bits: marks.bits & !ENVIRONMENT }
 }
 
 /// Returns `true` if a call makes one text of all its arguments.
