@@ -74,7 +74,7 @@ impl Analysis for Recorder {
         let arguments: Vec<String> =
             call.arguments.iter().map(|argument| shown(call.facts, argument.value)).collect();
         let name = path(call.facts, call.name);
-        let marks = if name == "source" { Taint { bits: 1, origin: Some(call.node) } } else { Taint::NONE };
+        let marks = Taint { bits: u32::from(name == "source") };
         self.line(format!("call {name}({})", arguments.join(", ")));
         marks
     }

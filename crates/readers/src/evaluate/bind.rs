@@ -298,7 +298,7 @@ impl Machine<'_, '_> {
                 (Atom::Record(node) | Atom::List(node, _), None) => {
                     self.add_element(FieldOwner::Record(node), value);
                 }
-                (Atom::Taint(_) | Atom::Origin(_) | Atom::Parameter(_), _) => {}
+                (Atom::Taint(_) | Atom::Parameter(_), _) => {}
                 _ => is_any = true,
             }
         }

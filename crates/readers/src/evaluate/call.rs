@@ -134,7 +134,7 @@ impl Machine<'_, '_> {
     fn is_unknown_replace(&self, method: Option<(NodeId, Constant)>, function: Value) -> bool {
         let is_replace =
             method.is_some_and(|(_, name)| matches!(self.facts.bytes(name), b"replace" | b"replaceAll"));
-        let unknown = |atom: &Atom| matches!(atom, Atom::Open | Atom::Taint(_) | Atom::Origin(_));
+        let unknown = |atom: &Atom| matches!(atom, Atom::Open | Atom::Taint(_));
         is_replace && self.facts.values.atoms(function).iter().all(unknown)
     }
 
@@ -325,7 +325,7 @@ impl Machine<'_, '_> {
                 }
                 result
             }
-            Atom::Taint(_) | Atom::Origin(_) => BOTTOM,
+            Atom::Taint(_) => BOTTOM,
             _ => {
                 let nodes: Vec<NodeId> = arguments.iter().filter_map(|argument| argument.node).collect();
                 self.marked_by(OPEN, &nodes)
@@ -426,7 +426,7 @@ impl Machine<'_, '_> {
         });
         let changes = self.analysis.changes();
         if changes != self.remembered {
-            (self.remembered, self.remembered_at) = (changes, self.tick);
+            (self.remembered, self.remembered_at) = (changes, self.facts.tick);
         }
         marks
     }

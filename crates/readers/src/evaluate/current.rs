@@ -8,7 +8,7 @@ use super::call::is_event;
 use super::constant::{Constant, Constants};
 use super::facts::Addition;
 use super::intrinsic::Intrinsic;
-use super::machine::{Machine, OuterName};
+use super::machine::{Machine, NAMED_OWNER, OuterName, UNKNOWN_OWNER};
 use super::name::{NamePart, Names};
 use super::value::{Atom, Value};
 use crate::program::{FunctionId, List, Node, NodeId, Variable};
@@ -59,15 +59,18 @@ impl Machine<'_, '_> {
             Node::Spread(value) | Node::Return { value, .. } | Node::Import(value) => is_old(&value),
             Node::Variable(variable) => {
                 let is_own = self.outers.get(variable.index()).is_none_or(|outer| *outer == OuterName::None);
-                if is_own { self.is_variable_old(variable, computed) } else { self.tick <= computed }
+                if is_own { self.is_variable_old(variable, computed) } else { self.facts.tick <= computed }
             }
-            Node::Global(name) => self.is_field_old(Constants::of(name), computed),
+            Node::Global(name) => {
+                self.is_member_old(&[Atom::Name(Names::GLOBAL)], Constants::of(name), computed)
+            }
             Node::Member { object, name } => {
-                is_old(&object) && self.is_field_old(Constants::of(name), computed)
+                let atoms = self.facts.values.slice(self.value(object));
+                is_old(&object) && self.is_member_old(atoms, Constants::of(name), computed)
             }
             Node::Index { object, key } => self.is_index_current(object, key, computed),
             Node::Element(collection) => {
-                self.tick <= computed
+                self.facts.tick <= computed
                     || is_old(&collection)
                         && self.are_parts_old(self.value(collection), computed, &mut MOST_PARTS.clone())
             }
@@ -75,7 +78,7 @@ impl Machine<'_, '_> {
                 self.object_of(callee).is_none_or(|object| is_old(&object))
                     && is_old(&callee)
                     && all(arguments)
-                    && (self.tick <= computed
+                    && (self.facts.tick <= computed
                         || self.is_inert(callee, arguments)
                         || self.is_call_current(callee, arguments, computed))
             }
@@ -91,7 +94,7 @@ impl Machine<'_, '_> {
                 }
                 _ => false,
             },
-            Node::Name(_) | Node::Slice { .. } | Node::Format { .. } => self.tick <= computed,
+            Node::Name(_) | Node::Slice { .. } | Node::Format { .. } => self.facts.tick <= computed,
         }
     }
 
@@ -123,12 +126,27 @@ impl Machine<'_, '_> {
 
     /// Returns `true` if no field of this name has changed since the tick `computed`.
     fn is_field_old(&self, name: Constant, computed: u32) -> bool {
-        let changed = self.keys_at.get(&name).copied().unwrap_or(0);
+        let changed = self.keys_at.get(name.index()).into_iter().flatten().max().copied().unwrap_or(0);
         changed <= computed && self.parents_at <= computed && !self.has_enter
     }
 
+    /// Returns `true` if a field of this name has not changed in any object that may be meant.
+    fn is_member_old(&self, objects: &[Atom], name: Constant, computed: u32) -> bool {
+        let Some(changed) = self.keys_at.get(name.index()) else { return self.is_field_old(name, computed) };
+        let is_old = |owner: usize| changed.get(owner).is_some_and(|at| *at <= computed);
+        // In Python, the members of the global object are variables too.
+        self.is_field_old(name, computed)
+            || self.facts.language == Language::JavaScript
+                && objects.iter().all(|atom| match atom {
+                    Atom::Name(_) => is_old(NAMED_OWNER) && self.parents_at <= computed,
+                    Atom::Taint(_) | Atom::Parameter(_) => true,
+                    Atom::Record(_) | Atom::Instance(_) => false,
+                    _ => is_old(UNKNOWN_OWNER),
+                })
+    }
+
     fn is_index_current(&self, object: NodeId, key: NodeId, computed: u32) -> bool {
-        self.tick <= computed
+        self.facts.tick <= computed
             || self.is_old(object, computed)
                 && self.is_old(key, computed)
                 && self.are_members_old(self.value(object), self.value(key), computed)
@@ -145,7 +163,7 @@ impl Machine<'_, '_> {
         !self.any(object, inherits)
             && !self.any(key, |atom| match *atom {
                 Atom::Text(text, _) => !self.is_field_old(text, computed),
-                Atom::Taint(_) | Atom::Origin(_) => false,
+                Atom::Taint(_) => false,
                 _ => !self.are_parts_old(object, computed, &mut MOST_PARTS.clone()),
             })
     }
@@ -177,7 +195,7 @@ impl Machine<'_, '_> {
             Atom::Name(name) => {
                 self.intrinsics.get(name.index()).copied().flatten() == Some(Intrinsic::Unknown)
             }
-            Atom::Open | Atom::Many | Atom::Crowd | Atom::Taint(_) | Atom::Origin(_) => true,
+            Atom::Open | Atom::Many | Atom::Crowd | Atom::Taint(_) => true,
             _ => false,
         };
         let is_value = |node: &NodeId| self.facts.values.slice(self.value(*node)).iter().all(is_plain);

@@ -77,6 +77,8 @@ pub struct Evaluation<'p> {
     pub(super) grown: HashMap<NodeId, Vec<Addition>, KeyedHash>,
     /// The values of keys that are known only from folding.
     pub(super) folded_items: HashMap<Constant, Value, KeyedHash>,
+    /// The number of changes so far. A value is not computed again if none of its operands has changed since.
+    pub(super) tick: u32,
 }
 
 impl<'p> Evaluation<'p> {
@@ -87,11 +89,18 @@ impl<'p> Evaluation<'p> {
             language,
             constants: Constants::new(program, bytes),
             names: Names::new(),
-            values: Values::new(),
+            values: Values::new(program.len()),
             nodes: vec![BOTTOM; program.len()],
             grown: HashMap::default(),
             folded_items: HashMap::default(),
+            tick: 1,
         }
+    }
+
+    /// Returns the number of changes of values so far: what was read from values holds until it grows.
+    #[must_use]
+    pub const fn changes(&self) -> u32 {
+        self.tick
     }
 
     /// Returns the evaluated program.

@@ -9,6 +9,7 @@ use super::facts::Evaluation;
 use super::fold;
 use super::intrinsic::Intrinsic;
 use super::name::{Name, NamePart, Names};
+use super::pending::Pending;
 use super::value::{Atom, BOTTOM, OPEN, Taint, Value};
 use super::{Analysis, Convergence, Language, NameUse, Round};
 use crate::hash::KeyedHash;
@@ -35,6 +36,21 @@ pub(super) enum FieldOwner {
     Record(NodeId),
     Instance(NodeId),
     Name(Name),
+}
+
+/// The kinds of owners, as indices of [`Machine::keys_at`].
+pub(super) const UNKNOWN_OWNER: usize = 0;
+pub(super) const NAMED_OWNER: usize = 1;
+const KNOWN_OWNER: usize = 2;
+
+impl FieldOwner {
+    const fn kind(self) -> usize {
+        match self {
+            Self::Any => UNKNOWN_OWNER,
+            Self::Name(_) => NAMED_OWNER,
+            Self::Record(_) | Self::Instance(_) => KNOWN_OWNER,
+        }
+    }
 }
 
 /// The use of an expression by the expression around it.
@@ -86,10 +102,11 @@ pub(super) struct Machine<'p, 'a> {
     /// Set if a callee may be more functions than a value keeps apart.
     pub(super) is_over: bool,
     pub(super) changed: bool,
-    /// The number of changes so far. A value is not computed again if none of its operands has changed since.
-    pub(super) tick: u32,
-    /// The ticks at which a field of each name last changed, and at which inheritance changed.
-    pub(super) keys_at: HashMap<Constant, u32, KeyedHash>,
+    /// The expressions that may have to be computed again.
+    pending: Pending,
+    /// By name: the ticks at which a field of that name last changed, for each kind of owner.
+    pub(super) keys_at: Vec<[u32; 3]>,
+    /// The tick at which inheritance changed.
     pub(super) parents_at: u32,
     /// The ticks at which each variable, and an argument of each function, last changed.
     pub(super) variables_at: Vec<u32>,
@@ -109,6 +126,7 @@ pub(super) struct Machine<'p, 'a> {
 
 impl<'p, 'a> Machine<'p, 'a> {
     pub(super) fn new(program: &'p Program, language: Language, analysis: &'a mut dyn Analysis) -> Self {
+        let has_enter = language == Language::Python && program.find_text(b"__enter__").is_some();
         let mut machine = Self {
             facts: Evaluation::new(program, language),
             analysis,
@@ -128,19 +146,22 @@ impl<'p, 'a> Machine<'p, 'a> {
             stars: Vec::new(),
             is_over: false,
             changed: false,
-            tick: 1,
-            keys_at: HashMap::default(),
+            pending: Pending::new(program, language),
+            keys_at: Vec::new(),
             parents_at: 1,
             variables_at: vec![1; program.variables()],
             arguments_at: vec![1; program.functions.len()],
             grown_at: HashMap::default(),
-            has_enter: language == Language::Python && program.find_text(b"__enter__").is_some(),
+            has_enter,
             stamps: vec![(0, 0); program.len()],
             remembered_at: 0,
             remembered: 0,
             round: Round::Settle,
             count: 0,
         };
+        if has_enter {
+            machine.pending.always_visit_members(program);
+        }
         machine.prepare();
         if language == Language::Python {
             machine.outers =
@@ -174,18 +195,26 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     fn forward(&mut self) {
-        for index in 0..self.facts.nodes.len() {
-            let id = NodeId::from_index(index);
-            if self.is_report() { self.report(id) } else { self.renew(id) }
+        if self.is_report() {
+            for index in 0..self.facts.nodes.len() {
+                self.report(NodeId::from_index(index));
+            }
+            return;
         }
+        let mut next = self.pending.next(0);
+        while let Some(id) = next {
+            self.renew(id);
+            next = self.pending.next(id.index() + 1);
+        }
+        self.pending.end_pass();
     }
 
     /// Propagates values from later bindings to earlier ones.
     ///
     /// Functions in the reverse order of their calls then converge in one round.
     fn backward(&mut self) {
-        for index in (0..self.facts.nodes.len()).rev() {
-            let id = NodeId::from_index(index);
+        for at in (0..self.pending.bindings.len()).rev() {
+            let Some(id) = self.pending.bindings.get(at).copied() else { continue };
             if let Node::Bind { value, .. } | Node::Return { value, .. } = self.facts.program.node(id) {
                 // The callee is computed first, because its function may have been bound later in the file.
                 if let Node::Call { callee, .. } = self.facts.program.node(value) {
@@ -195,28 +224,30 @@ impl<'p, 'a> Machine<'p, 'a> {
                 self.renew(id);
             }
         }
+        self.pending.end_pass();
     }
 
     /// Computes a value again if one of its dependencies has changed.
     fn renew(&mut self, id: NodeId) {
-        if !self.is_current(id) {
+        if self.pending.take(id) && !self.is_current(id) {
             self.compute(id);
         }
     }
 
     fn compute(&mut self, id: NodeId) {
-        let now = self.tick;
+        let now = self.facts.tick;
         let value = self.evaluate(id);
         let Some(slot) = self.facts.nodes.get_mut(id.index()) else { return };
         let is_new = *slot != value;
         *slot = value;
         if is_new {
-            self.tick = self.tick.saturating_add(1);
+            self.pending.mark_user(id);
+            self.facts.tick = self.facts.tick.saturating_add(1);
         }
         if let Some((changed, computed)) = self.stamps.get_mut(id.index()) {
             *computed = now;
             if is_new {
-                *changed = self.tick;
+                *changed = self.facts.tick;
             }
         }
     }
@@ -224,38 +255,46 @@ impl<'p, 'a> Machine<'p, 'a> {
     /// Records a change of something other than the value of an expression.
     pub(super) fn change(&mut self) {
         self.changed = true;
-        self.tick = self.tick.saturating_add(1);
+        self.facts.tick = self.facts.tick.saturating_add(1);
     }
 
     /// Records a change of inheritance or of imported modules.
     pub(super) fn change_parents(&mut self) {
         self.change();
-        self.parents_at = self.tick;
+        self.parents_at = self.facts.tick;
+        self.pending.mark_all();
     }
 
     /// Records a change of a field.
-    pub(super) fn change_field(&mut self, key: Constant) {
+    pub(super) fn change_field(&mut self, owner: FieldOwner, key: Constant) {
         self.change();
-        self.keys_at.insert(key, self.tick);
+        if self.keys_at.len() <= key.index() {
+            self.keys_at.resize(key.index() + 64, [0; 3]);
+        }
+        if let Some(at) = self.keys_at.get_mut(key.index()).and_then(|at| at.get_mut(owner.kind())) {
+            *at = self.facts.tick;
+        }
+        self.pending.mark_name(key);
     }
 
     /// Records an addition to a list or record.
     pub(super) fn change_items(&mut self, collection: NodeId) {
         self.change();
-        self.grown_at.insert(collection, self.tick);
+        self.grown_at.insert(collection, self.facts.tick);
     }
 
     pub(super) fn change_variable(&mut self, variable: Variable) {
         self.change();
         if let Some(at) = self.variables_at.get_mut(variable.index()) {
-            *at = self.tick;
+            *at = self.facts.tick;
         }
+        self.pending.mark_variable(variable);
     }
 
     pub(super) fn change_argument(&mut self, function: FunctionId) {
         self.change();
         if let Some(at) = self.arguments_at.get_mut(function.index()) {
-            *at = self.tick;
+            *at = self.facts.tick;
         }
     }
 
@@ -306,13 +345,7 @@ impl<'p, 'a> Machine<'p, 'a> {
 
     /// Returns a value without its taint.
     pub(super) fn unmarked(&mut self, value: Value) -> Value {
-        let is_mark = |atom: &Atom| matches!(atom, Atom::Taint(_) | Atom::Origin(_));
-        if !self.facts.values.slice(value).iter().any(is_mark) {
-            return value;
-        }
-        let atoms: Vec<Atom> =
-            self.facts.values.slice(value).iter().filter(|atom| !is_mark(atom)).copied().collect();
-        self.facts.values.set(&atoms)
+        self.facts.values.unmarked(value)
     }
 
     /// Adds the taint of several expressions to a value.
@@ -599,7 +632,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             modules.push(Atom::Name(name));
         }
         let number = self.facts.values.slice(specifier).iter().all(|atom| matches!(atom, Atom::Number(_)));
-        let other = |atom: &Atom| !matches!(atom, Atom::Text(..) | Atom::Taint(_) | Atom::Origin(_));
+        let other = |atom: &Atom| !matches!(atom, Atom::Text(..) | Atom::Taint(_));
         let open = specifier == BOTTOM || self.facts.values.slice(specifier).iter().any(other);
         if self.is_report() && open && (specifier == BOTTOM || !number) {
             self.analysis.import(&self.facts, None, Obfuscations::NONE, id);
@@ -692,7 +725,7 @@ impl<'p, 'a> Machine<'p, 'a> {
                     ));
                 }
                 Atom::Number(number) => found.push((number.to_string().into_bytes(), Obfuscations::NONE)),
-                Atom::Taint(_) | Atom::Origin(_) => {}
+                Atom::Taint(_) => {}
                 _ => return Vec::new(),
             }
         }

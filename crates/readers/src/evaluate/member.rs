@@ -33,7 +33,7 @@ impl Machine<'_, '_> {
                     let made = self.maker(*atom, key);
                     found.or(made)
                 }
-                Atom::Taint(_) | Atom::Origin(_) | Atom::Parameter(_) => continue,
+                Atom::Taint(_) | Atom::Parameter(_) => continue,
                 _ => self.maker(*atom, key),
             };
             is_any |= found.is_none() || matches!(atom, Atom::Function(_));
@@ -200,7 +200,7 @@ impl Machine<'_, '_> {
         let both = self.join(known, value);
         if both != known {
             self.fields.insert((holder, key), both);
-            self.change_field(key);
+            self.change_field(holder, key);
         }
     }
 
@@ -287,7 +287,7 @@ impl Machine<'_, '_> {
                     self.entry(object, text, how)
                 }
                 Atom::Number(number) => self.element(object, Some(number)),
-                Atom::Taint(_) | Atom::Origin(_) => continue,
+                Atom::Taint(_) => continue,
                 _ => {
                     is_computed = true;
                     continue;
@@ -376,7 +376,7 @@ impl Machine<'_, '_> {
                     let own = self.one(*atom);
                     self.join(own, OPEN)
                 }
-                Atom::Taint(_) | Atom::Origin(_) | Atom::Parameter(_) => continue,
+                Atom::Taint(_) | Atom::Parameter(_) => continue,
                 _ => OPEN,
             };
             result = self.join(result, found);

@@ -19,6 +19,7 @@ mod machine;
 mod member;
 mod method;
 mod name;
+mod pending;
 mod python;
 mod value;
 

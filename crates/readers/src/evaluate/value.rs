@@ -2,9 +2,12 @@
 
 #![expect(clippy::disallowed_types, reason = "the map is never iterated, so its order has no effect")]
 
+use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 use std::collections::HashMap;
 use std::rc::Rc;
+
+use plugward_types::Part;
 
 use super::constant::{Constant, Sequence};
 use super::name::Name;
@@ -19,13 +22,11 @@ use crate::program::{FunctionId, NodeId};
 pub struct Taint {
     /// The set of sources, as bits.
     pub bits: u32,
-    /// The first expression that set one of the bits.
-    pub origin: Option<NodeId>,
 }
 
 impl Taint {
     /// No source.
-    pub const NONE: Self = Self { bits: 0, origin: None };
+    pub const NONE: Self = Self { bits: 0 };
 }
 
 /// One alternative of a value, or a property of the whole set.
@@ -59,7 +60,6 @@ pub(crate) enum Atom {
     /// Any other value as well.
     Open,
     Taint(u32),
-    Origin(NodeId),
 }
 
 impl Hash for Atom {
@@ -82,7 +82,6 @@ impl Hash for Atom {
             Self::Crowd => (17, 0, 0),
             Self::Open => (14, 0, 0),
             Self::Taint(bits) => (15, 0, bits as usize),
-            Self::Origin(id) => (16, 0, id.index()),
         };
         state.write_u64((id as u64) | (more << 32) | (kind << 56));
     }
@@ -129,8 +128,11 @@ pub(crate) const OPEN: Value = Value(1);
 const MOST_DATA: usize = 8;
 const MOST_NAMES: usize = 24;
 const MOST_FUNCTIONS: usize = 8;
-/// The number of cached joins, a power of two.
-const CACHED: usize = 4096;
+/// The most properties of a set, such as its taint. They follow all alternatives.
+const PROPERTIES: usize = 8;
+/// The fewest and the most cached joins, powers of two. A large file has many more values than a small one.
+const FEWEST_CACHED: usize = 1 << 10;
+const MOST_CACHED: usize = 1 << 16;
 
 /// All values of one file.
 #[derive(Debug)]
@@ -144,17 +146,22 @@ pub(crate) struct Values {
     pub(crate) known: Vec<bool>,
     /// The value of each name.
     names: Vec<Value>,
+    /// By value: the same without taint, if it was asked for.
+    unmarked: Vec<Value>,
 }
 
 impl Values {
-    pub(crate) fn new() -> Self {
+    /// Creates the table of values for a program with this number of expressions.
+    pub(crate) fn new(size: usize) -> Self {
+        let cached = (size / 4).next_power_of_two().clamp(FEWEST_CACHED, MOST_CACHED);
         let mut values = Self {
             sets: Vec::new(),
             ids: HashMap::default(),
             scratch: Vec::new(),
-            joins: vec![(BOTTOM, BOTTOM, BOTTOM); CACHED],
+            joins: vec![(BOTTOM, BOTTOM, BOTTOM); cached],
             known: Vec::new(),
             names: Vec::new(),
+            unmarked: Vec::new(),
         };
         values.intern(&[]);
         values.intern(&[Atom::Open]);
@@ -199,17 +206,13 @@ impl Values {
     }
 
     pub(crate) fn taint(&self, value: Value) -> Taint {
-        self.slice(value).iter().fold(Taint::NONE, |marks, atom| match *atom {
-            Atom::Taint(bits) => Taint { bits, ..marks },
-            Atom::Origin(node) => Taint { origin: Some(node), ..marks },
-            _ => marks,
-        })
+        // It is last in the order of alternatives.
+        if let [.., Atom::Taint(bits)] = *self.slice(value) { Taint { bits } } else { Taint::NONE }
     }
 
     /// Returns the only alternative of a value.
     pub(crate) fn single(&self, value: Value) -> Option<Atom> {
-        let mut atoms =
-            self.slice(value).iter().filter(|atom| !matches!(atom, Atom::Taint(_) | Atom::Origin(_)));
+        let mut atoms = self.slice(value).iter().filter(|atom| !matches!(atom, Atom::Taint(_)));
         let first = atoms.next().copied();
         if atoms.next().is_some() { None } else { first }
     }
@@ -238,7 +241,7 @@ impl Values {
         if one == BOTTOM {
             return other;
         }
-        let slot = Self::slot(one, other);
+        let slot = self.slot(one, other);
         if let Some(known) = self.joins.get(slot).filter(|known| known.0 == one && known.1 == other) {
             return known.2;
         }
@@ -249,22 +252,70 @@ impl Values {
         value
     }
 
-    const fn slot(one: Value, other: Value) -> usize {
-        (one.0.wrapping_mul(0x9E37_79B1) ^ other.0.wrapping_mul(0x85EB_CA77)) as usize % CACHED
+    const fn slot(&self, one: Value, other: Value) -> usize {
+        let mixed = one.0.wrapping_mul(0x9E37_79B1) ^ other.0.wrapping_mul(0x85EB_CA77);
+        (mixed ^ mixed >> 16) as usize & self.joins.len().saturating_sub(1)
     }
 
     fn join_uncached(&mut self, one: Value, other: Value) -> Value {
-        // The common case: nothing new. It avoids building and hashing a set.
-        if is_subset(self.slice(other), self.slice(one)) {
-            return one;
-        }
         let mut all = core::mem::take(&mut self.scratch);
         all.clear();
-        all.extend_from_slice(self.slice(one));
-        all.extend_from_slice(self.slice(other));
-        let value = self.normal(&mut all);
+        let (left, right) = (self.slice(one), self.slice(other));
+        merge(left, right, &mut all);
+        // The common case: nothing new. It avoids hashing a set.
+        let value = if all.len() == left.len() {
+            one
+        } else if all.len() == right.len() {
+            other
+        } else {
+            self.drop_excess(&mut all);
+            if all == left {
+                one
+            } else if is_normal(&all) {
+                self.intern(&all)
+            } else {
+                self.normal(&mut all)
+            }
+        };
         self.scratch = all;
         value
+    }
+
+    /// Drops the alternatives of a sorted set that a property of the set stands for.
+    fn drop_excess(&self, all: &mut Vec<Atom>) {
+        let tail = all.rest(all.len().saturating_sub(PROPERTIES));
+        let has = |property: Atom| tail.contains(&property);
+        let (many, crowd, overflow) = (has(Atom::Many), has(Atom::Crowd), has(Atom::Overflow));
+        if !(many || crowd || overflow) {
+            return;
+        }
+        let is_known = |name: Name| self.known.get(name.index()).copied().unwrap_or(false);
+        all.retain(|atom| match *atom {
+            Atom::Name(name) => !overflow && (!crowd || is_known(name)),
+            atom if atom.is_function() => !crowd,
+            atom => !many || !atom.is_data(),
+        });
+    }
+
+    /// Returns a value without its taint.
+    pub(crate) fn unmarked(&mut self, value: Value) -> Value {
+        if !matches!(self.slice(value), [.., Atom::Taint(_)]) {
+            return value;
+        }
+        let at = value.0 as usize;
+        if let Some(known) = self.unmarked.get(at).filter(|known| **known != BOTTOM) {
+            return *known;
+        }
+        let is_mark = |atom: &&Atom| !matches!(atom, Atom::Taint(_));
+        let atoms: Vec<Atom> = self.slice(value).iter().filter(is_mark).copied().collect();
+        let found = self.set(&atoms);
+        if self.unmarked.len() <= at {
+            self.unmarked.resize(self.sets.len(), BOTTOM);
+        }
+        if let Some(slot) = self.unmarked.get_mut(at) {
+            *slot = found;
+        }
+        found
     }
 
     /// Adds taint to a value.
@@ -272,12 +323,7 @@ impl Values {
         if marks.bits == 0 {
             return value;
         }
-        let bits = Atom::Taint(marks.bits);
-        let origin = marks.origin.map(Atom::Origin);
-        let other = match origin {
-            Some(origin) => self.set(&[bits, origin]),
-            None => self.set(&[bits]),
-        };
+        let other = self.one(Atom::Taint(marks.bits));
         self.join(value, other)
     }
 
@@ -333,10 +379,8 @@ impl Values {
         let bits =
             all.iter().fold(0, |sum, atom| if let Atom::Taint(bits) = atom { sum | bits } else { sum });
         if bits != 0 {
-            let origin = all.iter().find(|atom| matches!(atom, Atom::Origin(_))).copied();
-            all.retain(|atom| !matches!(atom, Atom::Taint(_) | Atom::Origin(_)));
+            all.retain(|atom| !matches!(atom, Atom::Taint(_)));
             all.push(Atom::Taint(bits));
-            all.extend(origin);
         }
         if many || over || bits != 0 {
             all.sort_unstable();
@@ -345,8 +389,41 @@ impl Values {
     }
 }
 
-/// Returns `true` if a sorted set contains all items of another.
-fn is_subset(part: &[Atom], whole: &[Atom]) -> bool {
-    let mut rest = whole.iter();
-    part.len() <= whole.len() && part.iter().all(|wanted| rest.any(|atom| atom == wanted))
+/// Appends the items of two sorted sets in order, each once.
+fn merge(one: &[Atom], other: &[Atom], all: &mut Vec<Atom>) {
+    let (mut left, mut right) = (one, other);
+    while let ([first, after @ ..], [second, later @ ..]) = (left, right) {
+        let order = first.cmp(second);
+        all.push(if order == Ordering::Greater { *second } else { *first });
+        if order != Ordering::Greater {
+            left = after;
+        }
+        if order != Ordering::Less {
+            right = later;
+        }
+    }
+    all.extend_from_slice(left);
+    all.extend_from_slice(right);
+}
+
+/// Returns `true` if a sorted set without excess is within all limits and has at most one taint.
+fn is_normal(all: &[Atom]) -> bool {
+    let (mut data, mut names, mut functions, mut taints) = (0, 0, 0, 0);
+    let (mut many, mut crowd, mut overflow) = (false, false, false);
+    for atom in all {
+        match *atom {
+            Atom::Many => many = true,
+            Atom::Crowd => crowd = true,
+            Atom::Overflow => overflow = true,
+            Atom::Taint(_) => taints += 1,
+            atom if atom.is_data() => data += 1,
+            atom if atom.is_name() => names += 1,
+            atom if atom.is_function() => functions += 1,
+            _ => {}
+        }
+    }
+    data <= if many { 0 } else { MOST_DATA }
+        && functions <= if crowd { 0 } else { MOST_FUNCTIONS }
+        && names <= if overflow { 0 } else { MOST_NAMES }
+        && taints < 2
 }

@@ -88,7 +88,9 @@ impl RuleAnalysis<'_, '_, '_> {
             matches!(path.as_str(), "@json" | "Buffer" | "@buffer" | "@buffer.Buffer" | "@urllib.parse");
         let begins_effects =
             is_text || self.is_own_module(facts, name) || writes_text(&path) || self.calls.knows(&path);
-        let spelled = Rc::new(SpelledName { effects: self.calls.effects(&path), begins_effects, path });
+        let effects = self.calls.effects(&path);
+        let is_plain = effects == Effects::default() && !is_special(&path);
+        let spelled = Rc::new(SpelledName { path, effects, is_plain, begins_effects });
         if self.spelled.len() <= name.index() {
             self.spelled.resize(name.index() + 64, None);
         }
@@ -102,6 +104,13 @@ impl RuleAnalysis<'_, '_, '_> {
     pub(super) fn flow(&mut self, call: &Call<'_, '_>) -> Taint {
         let facts = call.facts;
         let spelled = self.spelled(facts, call.name);
+        self.look_at_arguments(call);
+        if spelled.is_plain {
+            if self.is_report && self.sink.depth == 0 && spelled.path.starts_with('@') {
+                self.tell_given(call, Self::span(facts, call.node));
+            }
+            return Taint { bits: self.arguments.plain };
+        }
         let path = &*spelled.path;
         let effects = self.piped(call, path).unwrap_or(spelled.effects);
         let depth = match () {
@@ -110,16 +119,50 @@ impl RuleAnalysis<'_, '_, '_> {
             () => 0,
         };
         let mut given = if is_method(path, "pipe") { receiver_taint(call) } else { 0 };
-        let mut texts: Vec<u8> = Vec::new();
-        for argument in call.arguments {
-            given |= taint_of(facts, argument.value, depth);
-            for alternative in facts.alternatives(argument.value) {
+        given |= match depth {
+            0 => self.arguments.taint,
+            depth => call.arguments.iter().fold(0, |bits, one| bits | taint_of(facts, one.value, depth)),
+        };
+        let texts = core::mem::take(&mut self.arguments.texts);
+        let marks = self.flow_of(call, path, effects, given, &texts);
+        self.arguments.texts = texts;
+        marks
+    }
+
+    /// Reads what [`Self::flow`] needs of the arguments, unless it is known from another name that the same call may mean.
+    fn look_at_arguments(&mut self, call: &Call<'_, '_>) {
+        let facts = call.facts;
+        let known = &mut self.arguments;
+        let at = Some((call.node, facts.changes()));
+        let values = || call.arguments.iter().map(|argument| argument.value);
+        if known.at == at && known.values.iter().copied().eq(values()) {
+            return;
+        }
+        (known.at, known.taint) = (at, 0);
+        known.values.clear();
+        known.values.extend(values());
+        known.texts.clear();
+        for value in values() {
+            known.taint |= taint_of(facts, value, 0);
+            for alternative in facts.alternatives(value) {
                 if let Alternative::Text(text, _) = alternative {
-                    texts.push(b'/');
-                    texts.extend_from_slice(text.head(256));
+                    known.texts.push(b'/');
+                    known.texts.extend_from_slice(text.head(256));
                 }
             }
         }
+        let named = if credentials::is_dotenv_among(&known.texts) { NAMED } else { 0 };
+        known.plain = known.taint & ENVIRONMENT | of_path(&known.texts) | named;
+    }
+
+    fn flow_of(
+        &mut self,
+        call: &Call<'_, '_>,
+        path: &str,
+        effects: Effects,
+        given: u32,
+        texts: &[u8],
+    ) -> Taint {
         if self.is_report {
             self.tell_flow(call, path, effects, given);
         }
@@ -127,11 +170,11 @@ impl RuleAnalysis<'_, '_, '_> {
         if is_read(path) {
             self.keep_read(call);
         }
-        let mut out = self.contents(call, path, effects, given, &texts);
+        let mut out = self.contents(call, path, effects, given, texts);
         if matches!(path, "@io.BytesIO" | "@tempfile.TemporaryFile" | "@tempfile.SpooledTemporaryFile") {
             out |= self.secrets.get(MEMORY).copied().unwrap_or_default();
         }
-        out |= self.metadata(call, path, effects, given, &texts);
+        out |= self.metadata(call, path, effects, given, texts);
         // An answer of this machine is not code of another host.
         if (effects.has(Effects::SENDS) || effects.has(Effects::RECEIVES)) && !self.stays_here(call) {
             out |= DOWNLOAD;
@@ -145,7 +188,7 @@ impl RuleAnalysis<'_, '_, '_> {
         if effects == Effects::default() {
             out |= given & ENVIRONMENT;
             if !is_question(path) {
-                out |= of_path(&texts);
+                out |= of_path(texts);
                 if is_listing(path) {
                     out |= self.of_paths(call);
                 }
@@ -154,8 +197,7 @@ impl RuleAnalysis<'_, '_, '_> {
         if effects.has(Effects::SECRETS) {
             out |= CREDENTIALS;
         }
-        if effects.has(Effects::NAMES)
-            || effects == Effects::default() && credentials::is_dotenv_among(&texts)
+        if effects.has(Effects::NAMES) || effects == Effects::default() && credentials::is_dotenv_among(texts)
         {
             out |= NAMED;
         }
@@ -170,7 +212,7 @@ impl RuleAnalysis<'_, '_, '_> {
         if path == "@os.getenv" && texts.get(1..).is_some_and(credentials::is_secret_name) {
             out |= NAMED;
         }
-        Taint { bits: out, origin: Some(call.node) }
+        Taint { bits: out }
     }
 
     /// Returns the taint of a request for what a cloud tells its machine, and of the answer.
@@ -313,7 +355,9 @@ impl RuleAnalysis<'_, '_, '_> {
             // An archive that is not a file is in memory.
             let files = if files.is_empty() { vec![MEMORY.to_vec()] } else { files };
             for file in files {
-                self.changes += usize::from(self.secrets.insert(file, secret) != Some(secret));
+                let known = self.secrets.entry(file).or_default();
+                self.changes += usize::from(*known | secret != *known);
+                *known |= secret;
             }
         }
         let mut words = text.split(|byte| *byte == b' ').filter(|word| word.len() > 1);
@@ -384,21 +428,35 @@ impl RuleAnalysis<'_, '_, '_> {
 
     /// Returns the taint of one environment variable, and of a part of an answer.
     pub(super) fn read_marks(&mut self, facts: &Evaluation<'_>, name: Name) -> Taint {
+        if let Some(Some(bits)) = self.read_bits.get(name.index()) {
+            return Taint { bits: *bits };
+        }
+        let marks = self.find_read_marks(facts, name);
+        if self.read_bits.len() <= name.index() {
+            self.read_bits.resize(name.index() + 64, None);
+        }
+        if let Some(slot) = self.read_bits.get_mut(name.index()) {
+            *slot = Some(marks.bits);
+        }
+        marks
+    }
+
+    fn find_read_marks(&mut self, facts: &Evaluation<'_>, name: Name) -> Taint {
         let NamePart::Member(member) = facts.step(name) else { return Taint::NONE };
         let is_input = || {
             matches!(path(facts, name).as_str(), "process.stdin" | "Bun.stdin" | "Deno.stdin" | "@sys.stdin")
         };
         if ends_in(facts, name, &[b"stdin"]) && is_input() {
-            return Taint { bits: INPUT, origin: None };
+            return Taint { bits: INPUT };
         }
         let answer = facts.parent(name).filter(|parent| facts.step(*parent) == NamePart::Result);
         let called = answer.and_then(|answer| facts.parent(answer));
         if called.is_some_and(|called| self.spelled(facts, called).effects.has(Effects::SENDS)) {
-            return Taint { bits: DOWNLOAD, origin: None };
+            return Taint { bits: DOWNLOAD };
         }
         let of_environment = facts.parent(name).is_some_and(|parent| is_environment(facts, parent));
         let secret = of_environment && credentials::is_secret_name(facts.bytes(member));
-        if secret { Taint { bits: NAMED, origin: None } } else { Taint::NONE }
+        if secret { Taint { bits: NAMED } } else { Taint::NONE }
     }
 
     /// Returns `true` if the first argument contains the file name of an image.
@@ -498,6 +556,9 @@ impl RuleAnalysis<'_, '_, '_> {
         let target = if is_method(path, "pipe") { taint_of_first(call) } else { receiver_taint(call) };
         let fed = if effects.has(Effects::FEEDS) { target } else { 0 };
         let sends = effects.has(Effects::STARTS) && self.started(call) & SENDER != 0;
+        if sends {
+            self.sender = Some(call.node);
+        }
         let sent = if sends { sent(call) } else { 0 };
         let leaves = effects.has(Effects::SENDS) && !self.stays_here(call);
         let sent = if leaves || fed & SENDER != 0 { given } else { sent };
@@ -507,8 +568,8 @@ impl RuleAnalysis<'_, '_, '_> {
             self.sink.shape("flow-transcript-sent", span, Obfuscations::NONE);
         } else if sent & (NAMED | INPUT | REMOTE) != 0 {
             // The host is named where the program was started.
-            let started = call.receiver.and_then(|node| facts.taint(facts.value(node)).origin);
-            let named = started.filter(|_| !leaves && fed & SENDER != 0).map(|node| Self::span(facts, node));
+            let started = self.sender.filter(|_| !leaves && fed & SENDER != 0);
+            let named = started.map(|node| Self::span(facts, node));
             self.sink.shape("flow-undeclared-host", named.unwrap_or(span), Obfuscations::NONE);
         }
         if fed & COURIER != 0 || sends && self.started(call) & COURIER != 0 && gives_input(call) {
@@ -581,12 +642,12 @@ pub(super) fn joined(facts: &Evaluation<'_>, node: NodeId) -> Taint {
     }
     // A sentence with the name of such a file is not its path.
     let is_path = text.starts_with(b"/") && text.len() < LONGEST && !text.contains(&b'\n');
-    Taint { bits: if is_path { of_path(&text) & !REMOTE } else { 0 }, origin: None }
+    Taint { bits: if is_path { of_path(&text) & !REMOTE } else { 0 } }
 }
 
 /// Returns the taint of a text whose characters were put in the opposite order.
 pub(super) const fn reversed() -> Taint {
-    Taint { bits: REVERSED, origin: None }
+    Taint { bits: REVERSED }
 }
 
 /// Members that contain the whole of their object.
@@ -602,7 +663,7 @@ pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
         return Taint { bits: marks.bits & !CREDENTIALS, ..marks };
     }
     if matches!(member, b"transcript_path" | b"transcriptPath") {
-        return Taint { bits: marks.bits | PATH, ..marks };
+        return Taint { bits: marks.bits | PATH };
     }
     let is_variable =
         member.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
@@ -611,7 +672,7 @@ pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
         return marks;
     }
     let named = if credentials::is_secret_name(member) { NAMED } else { 0 };
-    Taint { bits: marks.bits & !ENVIRONMENT | named, ..marks }
+    Taint { bits: marks.bits & !ENVIRONMENT | named }
 }
 
 /// Returns the taint of an item with a computed key. One variable, chosen by a setting such as `service.key_name`, is not the
@@ -627,7 +688,36 @@ pub(super) fn item(facts: &Evaluation<'_>, object: Value, key: Value) -> Taint {
 
 /// Returns the taint of what a callback gets. It rarely gets the environment, which many calls take as a setting.
 pub(super) fn delivered(marks: Taint) -> Taint {
-    Taint { bits: marks.bits & !ENVIRONMENT, ..marks }
+    Taint { bits: marks.bits & !ENVIRONMENT }
+}
+
+/// Returns `true` if the result of a call without known effects depends on the name as well.
+fn is_special(path: &str) -> bool {
+    let names_environment = ENVIRONMENTS.iter().any(|name| path.starts_with(name));
+    let opens =
+        matches!(path, "open" | "@io.open" | "@aiofiles.open" | "Buffer.from" | "@buffer.Buffer.from");
+    let is_stream = ["pipe", "open", "createWriteStream"].iter().any(|method| is_method(path, method));
+    names_environment
+        || opens
+        || is_stream
+        || path == "@os.getenv"
+        || writes_text(path)
+        || is_decompression(path)
+        || is_question(path)
+        || is_listing(path)
+}
+
+/// What [`RuleAnalysis::flow`] reads of the arguments of a call.
+#[derive(Debug, Default)]
+pub(super) struct GivenArguments {
+    /// The call, and the state of the evaluation in which the rest was read.
+    at: Option<(NodeId, u32)>,
+    values: Vec<Value>,
+    taint: u32,
+    /// The constant texts, each after a slash.
+    texts: Vec<u8>,
+    /// The taint of the result of a call without effects.
+    plain: u32,
 }
 
 /// Returns `true` if a call makes one text of all its arguments.
@@ -786,6 +876,8 @@ fn module_of(facts: &Evaluation<'_>, name: Name, language: Language) -> Option<S
 pub(super) struct SpelledName {
     path: String,
     effects: Effects,
+    /// Whether the taint of a call's result depends on nothing but the arguments.
+    is_plain: bool,
     /// Whether the name begins the name of a call with effects.
     begins_effects: bool,
 }

@@ -57,10 +57,16 @@ pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
     resolved: Vec<Option<Resolved>>,
     /// The names as texts, by name.
     spelled: Vec<Option<Rc<flows::SpelledName>>>,
+    /// The taint that reading a name adds, by name.
+    read_bits: Vec<Option<u32>>,
+    /// The arguments of the call that was reported last.
+    arguments: flows::GivenArguments,
     /// The number of changes to the files that are opened, or to which secrets are written.
     changes: usize,
     /// The first expression of each text of the program.
     origins: Vec<Option<NodeId>>,
+    /// The last call that started a program which sends its standard input.
+    sender: Option<NodeId>,
 }
 
 /// Evaluates a program and reports its operations to the rules.
@@ -85,8 +91,11 @@ pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &
         writes_download: false,
         resolved: Vec::new(),
         spelled: Vec::new(),
+        read_bits: Vec::new(),
+        arguments: flows::GivenArguments::default(),
         changes: 0,
         origins: Vec::new(),
+        sender: None,
     };
     let outcome = evaluate(program, language, &mut analysis);
     if outcome == Convergence::LimitReached {

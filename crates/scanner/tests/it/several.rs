@@ -280,3 +280,13 @@ fn a_name_of_python_stands_for_all_that_it_is_bound_to() {
     let told = |line: &String| line.starts_with("28:") && line.contains("danger py/os-exec");
     assert!(found.iter().any(|line| told(line) || line.contains("scan/partial")), "{found:?}");
 }
+
+#[test]
+fn a_path_that_begins_with_itself_ends() {
+    for call in ["require('fs').rmSync(path)", "require('child_process').execSync(path)", "fetch(path)"] {
+        let text =
+            format!("let path = String(other(path)) + '/a';\nlet next = other(next) + '/a';\n{call};\n");
+        let both = [text.clone(), text.replace("(path);", "(next);")];
+        assert!(both.iter().all(|text| check(Profile::General, "a.js", text).len() < 8), "{call}");
+    }
+}
