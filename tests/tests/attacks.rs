@@ -56,13 +56,14 @@ fn table(name: &str) -> Vec<Vec<String>> {
     rows[1..].to_vec()
 }
 
-/// The names of the plugin directories, sorted.
+/// The names of the plugin directories, sorted by their numbers.
 fn directories(set: &str) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(fixtures().join(set))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    names.sort();
+    // Numbers have no leading zeros beyond two digits, so the shorter number is the smaller one.
+    names.sort_by_key(|name| (name.find('-'), name.clone()));
     names
 }
 
