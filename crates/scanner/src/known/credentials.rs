@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use plugward_types::Part;
 
+use crate::known::servers;
+
 /// Parts of the paths of files that contain little else than credentials.
 const FILES: &[&str] = plugward_types::words![
     "/.aws/credentials /.netrc /.pypirc /.git-credentials /.config/gh/hosts.yml /.kube/config",
@@ -187,7 +189,7 @@ pub(crate) fn is_secret_name(name: &[u8]) -> bool {
 /// What a program uses of a settings file of which it shows only the names of accounts, and files that have only secrets.
 const NAME_READERS: &[&str] = &["current-context", ".sections()", "^\\[", "^\\\\["];
 const SECRETS_ONLY: &[&str] = plugward_types::words![
-    "id_rsa id_ed25519 id_ecdsa id_dsa .netrc .npmrc .git-credentials .gnupg keychain wallet environ hosts.yml shadow b64 zlib",
+    "id_rsa id_ed25519 id_ecdsa id_dsa .netrc .npmrc .git-credentials .gnupg keychain wallet /environ hosts.yml shadow b64 zlib",
     "secret_access_key session_token access_token client-key token: .items() dict(",
 ];
 
@@ -217,7 +219,13 @@ pub(crate) fn is_issued_by(file: &[u8], host: &str) -> bool {
         |word| {
             let first = word.split(|byte| *byte == b'_').next().unwrap_or(word).to_ascii_lowercase();
             let first: &[u8] = if first == b"gh" { b"github" } else { &first };
-            first.len() > 2 && labels.iter().any(|label| label.as_bytes() == first)
+            // `POSTMARK_TOKEN` belongs to `postmarkapp.com`. The name of a well-known service has no such variants.
+            let is_app = |label: &&str| {
+                label.strip_suffix("app").is_some_and(|name| {
+                    name.as_bytes() == first && !servers::is_service(&["api.", name, ".com"].concat())
+                })
+            };
+            first.len() > 2 && labels.iter().any(|label| label.as_bytes() == first || is_app(label))
         },
     )
 }

@@ -24,20 +24,8 @@ pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> b
 /// Places of settings for all projects, arguments of a program, and removals of a setting.
 const EVERYWHERE: &[&str] =
     plugward_types::words!["~/ $HOME ${HOME} homedir expanduser Path.home USERPROFILE /etc/"];
-const ARGUMENTS: &[&str] = &[
-    "$1",
-    "$2",
-    "${1",
-    "${2",
-    "$@",
-    "process.argv",
-    "sys.argv",
-    "argparse",
-    "parseArgs",
-    "del(",
-    ".pop(",
-    "delete ",
-];
+const ARGUMENTS: &[&str] =
+    plugward_types::words!["$1 $2 ${1 ${2 $@ process.argv sys.argv argparse parseArgs del( .pop("];
 
 /// Returns `true` if a program writes settings of the project with a value that its user gives as an argument.
 pub(crate) fn is_given(text: &[u8]) -> bool {
@@ -79,7 +67,7 @@ fn prints_names(args: &[u8]) -> bool {
     let is_account = [&b".aws/"[..], b".kube/config", b"/gcloud/"]
         .iter()
         .any(|place| memchr::memmem::find(file, place).is_some());
-    // `sed` prints every other line too, unless it is told not to.
+    // `sed` prints every other line too, unless an option turns that off.
     let is_whole = rest.starts_with(b"s/") && !is_quiet;
     is_account
         && !is_whole

@@ -237,7 +237,7 @@ fn weigh(rules: &Rules, options: &ScanOptions<'_>, file: &Place<'_>) -> Vec<Weig
             Profile::StrictPlugin => strict(rule, hit),
             Profile::General => general(rule, hit, role_of(role, hit), bytes),
         };
-        // Names of accounts are no secret while nothing connects to a host.
+        // Names of accounts are not secret while nothing connects to a host.
         let connects = || connections::NETWORK.iter().any(|id| present.contains(id) || near.contains(id));
         let shows_names = options.profile == Profile::General
             && rule.id.as_str() == connections::SECRET_FILE

@@ -191,17 +191,9 @@ fn roles_of(
     results: &[FileRecord],
 ) -> Roles {
     let sorted: Vec<Entry<'_>> = order.iter().filter_map(|index| entries.get(*index)).copied().collect();
-    let named: Vec<Vec<String>> = results
-        .iter()
-        .map(|record| {
-            record
-                .named
-                .iter()
-                .filter(|one| one.part != CodePart::Settings)
-                .map(|one| one.path.clone())
-                .collect()
-        })
-        .collect();
+    let runs = |one: &&Named| one.part != CodePart::Settings;
+    let paths = |record: &FileRecord| record.named.iter().filter(runs).map(|one| one.path.clone()).collect();
+    let named: Vec<Vec<String>> = results.iter().map(paths).collect();
     let facts: Vec<FileFacts<'_>> = results
         .iter()
         .zip(&named)
