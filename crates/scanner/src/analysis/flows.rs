@@ -105,7 +105,9 @@ impl RuleAnalysis<'_, '_, '_> {
         let facts = call.facts;
         let spelled = self.spelled(facts, call.name);
         self.look_at_arguments(call);
-        if spelled.is_plain {
+        let asks_cloud =
+            self.arguments.asks_cloud || receiver_taint(call) & (METADATA | METADATA_SECRET) != 0;
+        if spelled.is_plain && !asks_cloud {
             if self.is_report && self.sink.depth == 0 && spelled.path.starts_with('@') {
                 self.tell_given(call, Self::span(facts, call.node));
             }
@@ -152,6 +154,8 @@ impl RuleAnalysis<'_, '_, '_> {
             }
         }
         let named = if credentials::is_dotenv_among(&known.texts) { NAMED } else { 0 };
+        known.asks_cloud = known.taint & (METADATA | METADATA_SECRET) != 0
+            || credentials::is_metadata_host(&known.texts);
         known.plain = known.taint & ENVIRONMENT | of_path(&known.texts) | named;
     }
 
@@ -718,6 +722,8 @@ pub(super) struct GivenArguments {
     texts: Vec<u8>,
     /// The taint of the result of a call without effects.
     plain: u32,
+    /// Set if an argument names a host that tells a machine of a cloud its credentials.
+    asks_cloud: bool,
 }
 
 /// Returns `true` if a call makes one text of all its arguments.
