@@ -154,8 +154,8 @@ impl RuleAnalysis<'_, '_, '_> {
             }
         }
         let named = if credentials::is_dotenv_among(&known.texts) { NAMED } else { 0 };
-        known.asks_cloud = known.taint & (METADATA | METADATA_SECRET) != 0
-            || credentials::is_metadata_host(&known.texts);
+        known.asks_cloud =
+            known.taint & (METADATA | METADATA_SECRET) != 0 || credentials::is_metadata_host(&known.texts);
         known.plain = known.taint & ENVIRONMENT | of_path(&known.texts) | named;
     }
 

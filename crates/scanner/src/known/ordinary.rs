@@ -26,7 +26,7 @@ pub(crate) fn is_ordinary(rule: &str, hit: Hit, role: FileRole, bytes: &[u8]) ->
         "exec/drop-run" | "sh/pipe-to-shell" if is_own_text(matched) => true,
         "flow/credentials-sent" => is_returned(matched, bytes),
         "prompt/secret-request" | "prompt/credential-flow" if is_public_key(matched) => true,
-        "prompt/override" if role > FileRole::ModelRead => is_test_data(hit, bytes),
+        "prompt/override" if role > FileRole::ModelRead => is_test_data(hit, bytes) || is_quoted(hit, bytes),
         "prompt/encoded" | "sh/pipe-to-shell" | "flow/decode-run" | "flow/download-run" => is_taught(),
         _ => rule.starts_with("secret/") && is_example(hit, role, bytes),
     }
@@ -265,6 +265,26 @@ fn is_test_data(hit: Hit, bytes: &[u8]) -> bool {
     let own = bytes.part(from..).split(|byte| *byte == b'\n').next().is_some_and(is_item);
     let near = after.skip(1).chain(before).filter(|line| is_item(line)).count();
     own && near >= 2 && quotation::is_about_attacks(bytes.part(..start))
+}
+
+/// Returns `true` if a text tells of a sentence instead of saying it: `a document that contains 'Ignore …'`.
+fn is_quoted(hit: Hit, bytes: &[u8]) -> bool {
+    let (start, end) = (hit.start as usize, hit.end as usize);
+    let ahead = bytes.part(start.saturating_sub(AROUND)..start);
+    let Some((quote, ahead)) = ahead.split_last() else { return false };
+    let after = bytes.part(end..end.saturating_add(AROUND).min(bytes.len()));
+    matches!(quote, b'"' | b'\'' | b'`')
+        && after.split(|byte| *byte == b'\n').next().is_some_and(|line| line.contains(quote))
+        && has_any(
+            ahead.part(ahead.len().saturating_sub(24)..),
+            &["contain", "such as", "like", "says", "e.g."],
+        )
+}
+
+/// Returns `true` for a control character that a text shows on its own, between marks of code.
+pub(crate) fn is_shown_alone(hit: Hit, bytes: &[u8]) -> bool {
+    let (start, end) = (hit.start as usize, hit.end as usize);
+    bytes.part(..start).last() == Some(&b'`') && bytes.get(end) == Some(&b'`')
 }
 
 /// Returns `true` if a key is an example: the value of a member of that name, or below the words of a text that a model reads.

@@ -303,6 +303,8 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
     let uncertain = match id {
         "prompt/encoded" => role == FileRole::ModelRead && is_fenced(bytes, hit.start as usize),
         _ if is_flow && (bytes.len() > BUNDLE || is_far && ordinary::is_generated(bytes)) => true,
+        // A checklist that names the characters which a form must survive.
+        "unicode/bidi" => role == FileRole::ModelRead && ordinary::is_shown_alone(hit, bytes),
         // A release with a version in its address, of which the publisher has a record.
         "exec/drop-run" if downloads::are_releases(bytes) => true,
         // Code that runs only if a model is asked to install something.

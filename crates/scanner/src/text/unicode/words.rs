@@ -82,7 +82,9 @@ pub(crate) fn identifier_beside(
     sink: &mut Sink<'_>,
 ) {
     let Ok(name) = core::str::from_utf8(name) else { return };
-    if name.len() > MAX_WORD {
+    // Tables of letters have members such as `\u0410`. The escape is visible, and a single letter imitates no name.
+    let is_letter = !how.is_plain() && name.chars().nth(1).is_none();
+    if name.len() > MAX_WORD || is_letter {
         return;
     }
     if super::has_zero_width(name) {
