@@ -25,6 +25,7 @@ pub(crate) fn is_ordinary(rule: &str, hit: Hit, role: FileRole, bytes: &[u8]) ->
         "exec/agent-unattended" => is_limited(matched) || role < FileRole::Executed && is_fixed(matched),
         "exec/drop-run" | "sh/pipe-to-shell" if is_own_text(matched) => true,
         "flow/credentials-sent" => is_returned(matched, bytes),
+        "native/process-binding" => binds_only_util(bytes),
         "prompt/secret-request" | "prompt/credential-flow" if is_public_key(matched) => true,
         "prompt/override" if role > FileRole::ModelRead => is_test_data(hit, bytes) || is_quoted(hit, bytes),
         "prompt/encoded" | "sh/pipe-to-shell" | "flow/decode-run" | "flow/download-run" => is_taught(),
@@ -279,6 +280,15 @@ fn is_quoted(hit: Hit, bytes: &[u8]) -> bool {
             ahead.part(ahead.len().saturating_sub(24)..),
             &["contain", "such as", "like", "says", "e.g."],
         )
+}
+
+/// Returns `true` if the only binding of Node that a file asks for is the one with which Lodash tells types apart.
+fn binds_only_util(bytes: &[u8]) -> bool {
+    let count = |word: &str| memchr::memmem::find_iter(bytes, word.as_bytes()).count();
+    let all = count("binding(");
+    all > 0
+        && all == count(".binding(\"util\")") + count(".binding('util')")
+        && count("_linkedBinding") + count("[\"bind") + count("['bind") + count("process[") == 0
 }
 
 /// Returns `true` for a control character that a text shows on its own, between marks of code.

@@ -140,4 +140,12 @@ fn what_a_text_tells_of_is_weighed_as_told() {
         "const admin = 1; const \u{430}dmin = 2;\nuse(admin, \u{430}dmin);\n",
     );
     assert!(twin.iter().any(|(rule, _)| rule == "unicode/confusable-identifier"), "{twin:?}");
+    // Lodash asks Node for `util`; another binding is a way around its modules.
+    let bound = |name: &str| {
+        let text =
+            format!("const p = global.process;\nconst u = p && p.binding && p.binding('{name}');\nuse(u);\n");
+        let all = found(FileRole::Executed, "a.js", &text);
+        all.iter().any(|(rule, _)| rule == "native/process-binding")
+    };
+    assert!(!bound("util") && bound("spawn_sync"));
 }
