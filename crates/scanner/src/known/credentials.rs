@@ -203,14 +203,16 @@ pub(crate) fn reads_names(code: &[u8]) -> bool {
 pub(crate) fn is_issued_by(file: &[u8], host: &str) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     // `git credential fill` was asked about this host, or about one that it belongs to.
-    let asks = memchr::memmem::find_iter(file, b"host=").any(|at| {
-        let rest = file.part(at + 5..);
-        let length =
-            rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)).count();
-        let asked = rest.part(..length);
-        let head = host.as_bytes().strip_suffix(asked).filter(|_| asked.contains(&b'.'));
-        head.is_some_and(|head| head.is_empty() || head.ends_with(b"."))
-    });
+    let mut asked = memchr::memmem::find_iter(file, b"host=").peekable();
+    let asks = asked.peek().is_some()
+        && asked.all(|at| {
+            let rest = file.part(at + 5..);
+            let length =
+                rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)).count();
+            let asked = rest.part(..length);
+            let head = host.as_bytes().strip_suffix(asked).filter(|_| asked.contains(&b'.'));
+            head.is_some_and(|head| head.is_empty() || head.ends_with(b"."))
+        });
     if asks && memchr::memmem::find(file, b"credential").is_some() {
         return true;
     }

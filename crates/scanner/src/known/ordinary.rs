@@ -25,9 +25,9 @@ pub(crate) fn is_ordinary(rule: &str, hit: Hit, role: FileRole, bytes: &[u8]) ->
         "exec/agent-unattended" => is_limited(matched) || role < FileRole::Executed && is_fixed(matched),
         "exec/drop-run" | "sh/pipe-to-shell" if is_own_text(matched) => true,
         "flow/credentials-sent" => is_returned(matched, bytes),
-        "native/process-binding" => binds_only_util(bytes),
+        "native/process-binding" => binds_util(matched),
         "prompt/secret-request" | "prompt/credential-flow" if is_public_key(matched) => true,
-        "prompt/override" if role > FileRole::ModelRead => is_test_data(hit, bytes) || is_quoted(hit, bytes),
+        "prompt/override" if role == FileRole::OnRequest => is_test_data(hit, bytes) || is_quoted(hit, bytes),
         "prompt/encoded" | "sh/pipe-to-shell" | "flow/decode-run" | "flow/download-run" => is_taught(),
         _ => rule.starts_with("secret/") && is_example(hit, role, bytes),
     }
@@ -67,12 +67,28 @@ pub(crate) fn is_near(rule: &str, hit: Hit, bytes: &[u8]) -> bool {
     sources.iter().any(|word| has(around, word))
 }
 
-/// Returns `true` for code that a program wrote: some lines of it are longer than a person writes.
+/// Returns `true` for code that a program wrote: there is much of it, or its lines are longer than a person writes. Comments and blanks are not
+/// code, so that nobody makes a bundle of a script by adding them.
 pub(crate) fn is_generated(bytes: &[u8]) -> bool {
-    bytes.len() > MINIFIED && bytes.len() / (memchr::memchr_iter(b'\n', bytes).count() + 1) > LINE
+    let (mut code, mut lines) = (0_usize, 0_usize);
+    for line in code_lines(bytes) {
+        code = code.saturating_add(line.iter().filter(|byte| !byte.is_ascii_whitespace()).count());
+        lines = lines.saturating_add(1);
+    }
+    code > BUNDLE || code > MINIFIED && code.checked_div(lines).is_some_and(|average| average > LINE)
 }
 
-/// The least size of generated code, which is that of a library.
+/// Returns the lines that are neither empty nor only a comment, without the blanks around them.
+fn code_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| {
+        let is_comment = line.starts_with(b"//") || line.starts_with(b"/*") || line.starts_with(b"* ");
+        !line.is_empty() && !is_comment && !(line.starts_with(b"#") && !line.starts_with(b"#!"))
+    })
+}
+
+/// The size of code that nobody writes in one file.
+const BUNDLE: usize = 256 << 10;
+/// The least size of minified code, which is that of a library.
 const MINIFIED: usize = 64 << 10;
 /// The average length of the lines of minified code.
 const LINE: usize = 400;
@@ -89,8 +105,12 @@ fn has_any(text: &[u8], words: &[&str]) -> bool {
 fn is_for_worktree(matched: &[u8], bytes: &[u8]) -> bool {
     let lower = matched.to_ascii_lowercase();
     (has(&lower, "worktree") || has(&lower, "wt"))
-        && has(bytes, "git worktree add")
+        && code_lines(bytes).any(|line| has(line, "git worktree add"))
         && !has_any(bytes, &["tar ", "zip ", "rsync ", "scp ", "base64"])
+        && !code_lines(bytes).any(|line| {
+            let line = line.to_ascii_lowercase();
+            has_any(&line, &["curl ", "wget ", "nc ", "http"]) && has_any(&line, &[".env", "wt", "worktree"])
+        })
 }
 
 /// Returns `true` if a command searches for paths in other files: the paths are in its pattern or program.
@@ -115,33 +135,53 @@ fn is_searched_for(matched: &[u8]) -> bool {
         && !has_any(&rest, &[".ssh", ".aws", ".netrc", "id_rsa", "id_ed25519", "/etc/shadow", "/environ"])
 }
 
+/// Tools of agents that change and send nothing.
+const READERS: &[&[u8]] = &[b"Read", b"Grep", b"Glob", b"LS"];
+/// The tools without which an agent changes and sends nothing.
+const WRITERS: &[&[u8]] = &[b"Bash", b"Write", b"Edit", b"WebFetch"];
+
 /// Returns `true` if an agent without permission prompts lacks the tools that change or send something.
 fn is_limited(matched: &[u8]) -> bool {
+    // The values of an option, or `None` if it is missing, given twice, or in a quoted text.
     let after = |option: &str| {
-        let at = memchr::memmem::find(matched, option.as_bytes())?;
+        let mut all = memchr::memmem::find_iter(matched, option.as_bytes());
+        let (at, None) = (all.next()?, all.next()) else { return None };
+        let ahead = matched.part(..at);
+        if [b'"', b'\''].iter().any(|quote| memchr::memchr_iter(*quote, ahead).count() % 2 == 1) {
+            return None;
+        }
         let rest = matched.part(at.saturating_add(option.len())..).trim_ascii_start();
         let rest = rest.strip_prefix(b"=").unwrap_or(rest);
-        let end = match rest.first() {
-            Some(quote @ (b'"' | b'\'')) => {
-                memchr::memchr(*quote, rest.part(1..)).map(|end| end.saturating_add(1))
-            }
-            _ => rest.iter().position(u8::is_ascii_whitespace),
+        let (rest, end) = match rest.split_first() {
+            Some((quote @ (b'"' | b'\''), inner)) => (inner, memchr::memchr(*quote, inner)),
+            _ => (rest, rest.iter().position(u8::is_ascii_whitespace)),
         };
-        Some(rest.part(..end.unwrap_or(rest.len())))
+        let names = rest.part(..end.unwrap_or(rest.len()));
+        Some(names.split(|byte| b", ".contains(byte)).filter(|name| !name.is_empty()).collect::<Vec<_>>())
     };
-    let tools = after(" --tools").is_some_and(|tools| {
-        !tools.is_empty() && !has_any(tools, &["Bash", "Write", "Edit", "default", "$", "WebFetch"])
-    });
-    let denied = ["--disallowedTools", "--disallowed-tools", "--deny-tool"].into_iter().any(|option| {
-        after(option).is_some_and(|tools| has_any(tools, &["Bash", "shell"]) && !has(tools, "Bash("))
-    });
-    tools || denied
+    let tools = after(" --tools ").or_else(|| after(" --tools="));
+    let is_reader =
+        tools.is_some_and(|names| !names.is_empty() && names.iter().all(|name| READERS.contains(name)));
+    let denied = ["--disallowedTools", "--disallowed-tools"]
+        .into_iter()
+        .filter_map(after)
+        .any(|names| WRITERS.iter().all(|writer| names.contains(writer)));
+    let is_shell_denied = after("--deny-tool").is_some_and(|names| names == [b"shell"]);
+    is_reader || is_shell_denied || denied && !has(matched, "mcp")
 }
 
 /// Returns `true` if the prompt of an agent is constant and about nothing on the machine.
 fn is_fixed(matched: &[u8]) -> bool {
     let lower = matched.to_ascii_lowercase();
-    let is_open = has_any(&lower, &["$", "`", "<", " - ", "@", "*"]) || lower.ends_with(b" -");
+    let words = || matched.split(|byte| byte.is_ascii_whitespace() || b"\"'".contains(byte));
+    // `NOTES` and `notes.md` are names of texts that the agent would read.
+    let is_name = |word: &[u8]| {
+        let word = word.strip_suffix(b".").unwrap_or(word);
+        word.len() > 2 && (word.contains(&b'.') || word.iter().all(u8::is_ascii_uppercase))
+    };
+    let is_open = has_any(&lower, &["$", "`", "<", "|", " - ", "@", "*"])
+        || lower.ends_with(b" -")
+        || words().any(is_name);
     let quotes = lower.iter().filter(|byte| matches!(byte, b'"' | b'\'')).count();
     !is_open && quotes >= 2 && !has_any(&lower, ORDERS)
 }
@@ -188,13 +228,21 @@ fn is_own_text(matched: &[u8]) -> bool {
         program.next(),
         Some(b"python" | b"python3" | b"node" | b"bash" | b"sh" | b"ruby" | b"perl" | b"deno" | b"bun")
     );
-    is_interpreter
-        && rest.first().is_some_and(|quote| matches!(quote, b'\'' | b'"'))
-        && program.all(|word| word == b"-" || word == b"-s")
+    // Nothing may follow the delimiter: a file after it is what the interpreter reads.
+    let line = rest.part(..memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
+    let ends = match line.split_first() {
+        Some((quote @ (b'"' | b'\''), inner)) => memchr::memchr(*quote, inner).is_some_and(|end| {
+            inner.part(end.saturating_add(1)..).iter().all(|byte| b" )\t\r".contains(byte))
+        }),
+        _ => false,
+    };
+    let reads_other = has_any(matched, &["/dev/fd", "/proc/self/fd", "fdopen", "<&", "-c "]);
+    is_interpreter && ends && !reads_other && program.all(|word| word == b"-" || word == b"-s")
 }
 
 /// Returns `true` if the only credentials of a file are those that git has for the host to which they are sent.
 fn is_returned(matched: &[u8], bytes: &[u8]) -> bool {
+    let bytes = &*code_lines(bytes).collect::<Vec<_>>().join(&b'\n');
     if !has(bytes, "credential")
         || !has_any(
             bytes,
@@ -217,8 +265,20 @@ fn is_returned(matched: &[u8], bytes: &[u8]) -> bool {
     };
     let sweeps = has_any(
         bytes,
-        &["printenv", "os.environ)", ".ssh/", ".aws/", ".netrc", "JSON.stringify(process.env"],
-    ) || bytes.split(|byte| *byte == b'\n').any(|line| line.trim_ascii().starts_with(b"env |"));
+        &[
+            "printenv",
+            "environ",
+            "process.env",
+            ".ssh",
+            ".aws",
+            ".netrc",
+            "git-credentials",
+            "/proc/",
+            "export -p",
+        ],
+    ) || bytes
+        .split(|byte| b"\n;|&({".contains(byte))
+        .any(|part| part.trim_ascii().split(u8::is_ascii_whitespace).next() == Some(b"env"));
     !asked.is_empty() && asked.iter().all(is_asked) && !sweeps
 }
 
@@ -248,6 +308,20 @@ fn is_public_key(matched: &[u8]) -> bool {
         "seed",
         "keychain",
         "cookies",
+        "beside",
+        "next to",
+        "sibling",
+        "other",
+        "every",
+        "all ",
+        "both",
+        "files",
+        "folder",
+        "director",
+        "matching",
+        "without",
+        "extension",
+        "%.pub",
     ];
     keys > 0 && !has_any(&lower, others)
 }
@@ -282,13 +356,9 @@ fn is_quoted(hit: Hit, bytes: &[u8]) -> bool {
         )
 }
 
-/// Returns `true` if the only binding of Node that a file asks for is the one with which Lodash tells types apart.
-fn binds_only_util(bytes: &[u8]) -> bool {
-    let count = |word: &str| memchr::memmem::find_iter(bytes, word.as_bytes()).count();
-    let all = count("binding(");
-    all > 0
-        && all == count(".binding(\"util\")") + count(".binding('util')")
-        && count("_linkedBinding") + count("[\"bind") + count("['bind") + count("process[") == 0
+/// Returns `true` for the binding of Node with which Lodash tells types apart.
+fn binds_util(matched: &[u8]) -> bool {
+    matched.ends_with(b".binding(\"util\")") || matched.ends_with(b".binding('util')")
 }
 
 /// Returns `true` for a control character that a text shows on its own, between marks of code.

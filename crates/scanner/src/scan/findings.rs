@@ -284,10 +284,11 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
     };
     let id = rule.id.as_str();
     let is_flow = matches!(id, "flow/download-run" | "flow/decode-run");
-    let is_far = is_flow && !ordinary::is_near(id, hit, bytes);
+    let is_bundle = is_flow && ordinary::is_generated(bytes);
+    let is_far = is_bundle && !ordinary::is_near(id, hit, bytes);
     let most = if downloads::is_expected(id, hit, role, bytes)
         || ordinary::is_ordinary(id, hit, role, bytes)
-        || is_far && bytes.len() > BUNDLE
+        || is_far && bytes.len() > BUNDLE && role < FileRole::Executed
     {
         Severity::Info
     } else if rule.class == RuleClass::Instruction
@@ -302,7 +303,7 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
     // A sample in a document is not a certain attack, and neither is a flow between unrelated parts of a bundle.
     let uncertain = match id {
         "prompt/encoded" => role == FileRole::ModelRead && is_fenced(bytes, hit.start as usize),
-        _ if is_flow && (bytes.len() > BUNDLE || is_far && ordinary::is_generated(bytes)) => true,
+        _ if is_bundle && (bytes.len() > BUNDLE || is_far) => true,
         // A checklist that names the characters which a form must survive.
         "unicode/bidi" => role == FileRole::ModelRead && ordinary::is_shown_alone(hit, bytes),
         // A release with a version in its address, of which the publisher has a record.

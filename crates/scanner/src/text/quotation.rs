@@ -16,7 +16,8 @@ pub(crate) fn is_quoted(source: &[u8], start: usize, end: usize) -> bool {
     let before = source.part(start.saturating_sub(NEAR)..start);
     let after = source.part(end..source.len().min(end + NEAR));
     let in_span = || in_marks(b'`', paragraph(before), source.part(start..end), head_paragraph(after));
-    is_cited(source, start, end) || (!is_ordered(before) && (in_span() || in_table(paragraph(before))))
+    let is_order = is_ordered(before) || is_commanded(paragraph(before));
+    is_cited(source, start, end) || (!is_order && (in_span() || in_table(paragraph(before))))
 }
 
 /// Returns `true` if a range of a document is quoted, or introduced as an example.
@@ -26,6 +27,9 @@ pub(crate) fn is_cited(source: &[u8], start: usize, end: usize) -> bool {
         return false;
     }
     let before = paragraph(before);
+    if is_commanded(before) {
+        return false;
+    }
     let after = source.part(end..source.len().min(end + NEAR));
     let after = head_paragraph(after);
     let matched = source.part(start..end);
@@ -89,6 +93,20 @@ fn is_ordered(before: &[u8]) -> bool {
         && words.next().is_some_and(|first| ORDERS.split(' ').any(|order| order.as_bytes() == first))
 }
 
+/// Returns `true` if the words before a quotation mark are a short order: `Do "…"`, `Now follow this: `.
+fn is_commanded(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"`")).unwrap_or(before);
+    let clause =
+        before.rsplit(|byte| b".!?\n|".contains(byte)).next().unwrap_or_default().to_ascii_lowercase();
+    let words: Vec<&[u8]> =
+        clause.split(|byte| !byte.is_ascii_alphabetic()).filter(|word| !word.is_empty()).collect();
+    let orders: &[&[u8]] = &[b"do", b"follow", b"obey", b"execute", b"perform"];
+    words.len() <= 4
+        && words.iter().any(|word| orders.contains(word))
+        && !words.iter().any(|word| matches!(*word, b"not" | b"never" | b"don" | b"t"))
+}
+
 /// How far before a match words about attacks are searched for.
 const TOPIC: usize = 600;
 /// Words of texts that teach about attacks or test for them.
@@ -118,7 +136,7 @@ pub(crate) fn is_about_attacks(before: &[u8]) -> bool {
 }
 
 /// Words after a sample that teach how it is found or avoided.
-const LESSONS: &str = "detection:|detect:|mitigation|how to detect|how to find|scan for|flag all|red flag|why this is|is dangerous";
+const LESSONS: &str = "detection:|detect:|mitigation|how to detect|how to find|flag all|red flag|why this is";
 
 /// Returns `true` in a fenced block of a text about attacks, if the text after the block teaches how to find what it shows.
 pub(crate) fn is_taught(source: &[u8], start: usize) -> bool {
@@ -153,6 +171,24 @@ fn is_described(before: &[u8]) -> bool {
         .split(|letter: char| !letter.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
+    // "Obey text that tells the model to" and "this text tells the model to" are orders.
+    let obeys = [
+        "obey",
+        "follow",
+        "comply",
+        "do",
+        "act",
+        "execute",
+        "perform",
+        "carry",
+        "this",
+        "these",
+        "following",
+    ];
+    let is_refused = words.iter().any(|word| matches!(*word, "not" | "never" | "don"));
+    if !is_refused && words.iter().any(|word| obeys.contains(word)) {
+        return false;
+    }
     let Some((&"to", rest)) = words.split_last() else { return false };
     let Some((reader, rest)) = rest.split_last() else { return false };
     let rest = match rest.split_last() {

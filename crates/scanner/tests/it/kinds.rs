@@ -68,8 +68,18 @@ fn a_flow_in_a_bundle_is_between_neighbors() {
     let found = |text: String| above_notes(FileRole::Executed, &[("a.mjs", text)]);
     let near = found(format!("{filler}{source}{run}"));
     assert!(near.contains(&("flow/download-run".to_owned(), Severity::Warning)), "{near:?}");
-    let far = found(format!("{source}{filler}{run}"));
-    assert!(!far.iter().any(|(rule, _)| rule == "flow/download-run"), "{far:?}");
+    let text = format!("{source}{filler}{run}");
+    let far = found(text.clone());
+    assert!(far.contains(&("flow/download-run".to_owned(), Severity::Warning)), "{far:?}");
+    let shown = above_notes(FileRole::OnRequest, &[("a.mjs", text)]);
+    assert!(!shown.iter().any(|(rule, _)| rule == "flow/download-run"), "{shown:?}");
+    // Comments and blanks make no bundle of a script.
+    let padded = found(format!(
+        "{source}{}{run}{}",
+        "// A comment of a license.\n".repeat(12_000),
+        " ".repeat(300_000)
+    ));
+    assert!(padded.contains(&("flow/download-run".to_owned(), Severity::Danger)), "{padded:?}");
     let short = found(format!("{source}{run}"));
     assert!(short.contains(&("flow/download-run".to_owned(), Severity::Danger)), "{short:?}");
 }
