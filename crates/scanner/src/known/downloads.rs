@@ -95,9 +95,8 @@ pub(crate) fn are_releases(bytes: &[u8]) -> bool {
 }
 
 /// Programs that copy the files of a user to a place that the user chose.
-const BACKUPS: &[&[u8]] = plugward_types::byte_words![
-    "restic borg borgmatic kopia duplicity rdiff-backup rsnapshot"
-];
+const BACKUPS: &[&[u8]] =
+    plugward_types::byte_words!["restic borg borgmatic kopia duplicity rdiff-backup rsnapshot"];
 
 /// Returns `true` if a script installs units of the user's systemd that run nothing but a backup, and can remove them.
 fn is_backup(script: &[u8]) -> bool {
