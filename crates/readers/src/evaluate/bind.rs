@@ -297,6 +297,10 @@ impl Machine<'_, '_> {
                 }
                 (Atom::Record(node) | Atom::List(node, _), None) => {
                     self.add_element(FieldOwner::Record(node), value);
+                    // `copy[name] = os.environ[name]` in a loop fills a collection that is then sent as a whole.
+                    if let Some(from) = from {
+                        self.grow(node, Addition::Item(from));
+                    }
                 }
                 (Atom::Taint(_) | Atom::Parameter(_), _) => {}
                 _ => is_any = true,

@@ -106,6 +106,7 @@ impl Machine<'_, '_> {
                 }
                 let marks = self.facts.taint(self.value(object));
                 let marks = self.analysis.kept(&self.facts, name, marks);
+                let marks = self.item_marks(name, &arguments, marks);
                 result = self.marked(result, marks);
                 let marks = self.analysis.delivers(self.facts.taint(self.value(object)));
                 let is_event = is_event(self.facts.bytes(name));
@@ -128,6 +129,16 @@ impl Machine<'_, '_> {
             result = self.join(result, first.value);
         }
         result
+    }
+
+    /// Returns the taint that a method keeps of its object: `environment.get("NAME")` is one item.
+    fn item_marks(&self, name: Constant, arguments: &[Argument], marks: super::Taint) -> super::Taint {
+        let is_item = matches!(self.facts.bytes(name), b"get" | b"pop" | b"setdefault" | b"__getitem__");
+        let key = arguments.first().filter(|_| is_item).and_then(|key| self.facts.values.single(key.value));
+        match key {
+            Some(Atom::Text(key, _)) => self.analysis.part(&self.facts, key, marks),
+            _ => marks,
+        }
     }
 
     /// Returns `true` for `text.replace(searched, by)` of a text that is not known: what it searches is not in its result.

@@ -422,6 +422,8 @@ impl<'p, 'a> Machine<'p, 'a> {
                 let is_path = self.facts.language == Language::Python
                     && items.iter().any(|item| self.facts.has_text(self.value(*item)));
                 let value = if is_path { self.one(Atom::Partial(id)) } else { OPEN };
+                let marks = self.analysis.joined(&self.facts, id);
+                let value = self.marked(value, marks);
                 self.marked_by(value, items)
             }
             Node::List(list) => {

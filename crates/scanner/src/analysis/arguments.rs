@@ -51,7 +51,7 @@ impl RuleAnalysis<'_, '_, '_> {
             }
             let receiver = call.receiver.filter(|_| is_star && self.language == Language::Python);
             let known = self.sink.hits.len();
-            for choice in 0..Self::choices(facts, call.arguments) {
+            for choice in 0..self.choices(facts, call.arguments, receiver) {
                 let written = self.write_arguments(facts, call.arguments, receiver, resolved, choice);
                 args.constants = written.text;
                 let before = self.sink.hits.len();
@@ -86,10 +86,15 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// Returns how many alternatives of the first argument are reported separately.
-    fn choices(facts: &Evaluation<'_>, arguments: &[Argument]) -> usize {
-        let count = arguments.first().map_or(1, |first| facts.alternatives(first.value).count());
-        count.clamp(1, MOST_CHOICES)
+    /// Returns how many alternatives of the first argument are reported separately, and in Python of the receiver.
+    fn choices(&self, facts: &Evaluation<'_>, arguments: &[Argument], receiver: Option<NodeId>) -> usize {
+        let first = arguments.first().map(|first| first.value);
+        let values = first.into_iter().chain(receiver.map(|node| facts.value(node)));
+        let count = |value| match self.language {
+            Language::Python => choices_of(facts, value, DEEPEST),
+            Language::JavaScript => facts.alternatives(value).count(),
+        };
+        values.map(count).max().unwrap_or(1).clamp(1, MOST_CHOICES)
     }
 
     fn first(&mut self, facts: &Evaluation<'_>, arguments: &[Argument]) -> FirstArg {
@@ -195,6 +200,7 @@ impl RuleAnalysis<'_, '_, '_> {
             // The receiver of a method is written first; a blank stands for an unknown one.
             let value = facts.value(receiver);
             if facts.has_text(value) && !self.is_temporary(facts, value) {
+                written.choice = Some(choice);
                 self.write_value(facts, facts.value(receiver), 0, &mut written);
                 trim(&mut written.text);
             }
@@ -282,8 +288,12 @@ impl RuleAnalysis<'_, '_, '_> {
         let python = self.language == Language::Python;
         let mut is_first = true;
         let mut all: Vec<Alternative<'_>> = facts.alternatives(value).collect();
-        if let Some(choice) = out.choice.take().filter(|_| all.len() > 1) {
-            all = all.get(choice).copied().into_iter().collect();
+        let choice = out.choice.take();
+        if let Some(choice) = choice.filter(|_| all.len() > 1) {
+            all = choice.checked_rem(all.len()).and_then(|at| all.get(at)).copied().into_iter().collect();
+        } else if python && matches!(*all, [Alternative::Partial(_)]) {
+            // `home / name`: the name is one of several.
+            out.choice = choice;
         }
         for alternative in all {
             let start = out.text.len();
@@ -328,7 +338,9 @@ impl RuleAnalysis<'_, '_, '_> {
     /// Writes the known parts of a text. Parts of a path are joined by a slash.
     fn write_parts(&mut self, facts: &Evaluation<'_>, node: NodeId, depth: usize, out: &mut Written) {
         let is_path = matches!(facts.program().node(node), Node::Call { .. } | Node::Mix(_));
+        let choice = out.choice.take();
         for part in facts.parts(node) {
+            out.choice = choice;
             if is_path && out.text.last().is_some_and(|last| *last != b'/') {
                 out.text.push(b'/');
             }
@@ -350,6 +362,19 @@ impl RuleAnalysis<'_, '_, '_> {
                 out.text.extend_from_slice(b"x_");
             }
         }
+        out.choice = None;
+    }
+}
+
+/// Returns the number of alternatives of a value, or of the part of a path that has most.
+fn choices_of(facts: &Evaluation<'_>, value: Value, depth: usize) -> usize {
+    let mut all = facts.alternatives(value);
+    match (all.next(), all.next(), depth.checked_sub(1)) {
+        (Some(Alternative::Partial(node)), None, Some(depth)) => {
+            let parts = facts.parts(node).into_iter().map(|part| facts.value(part));
+            parts.filter(|part| *part != value).map(|part| choices_of(facts, part, depth)).max().unwrap_or(1)
+        }
+        _ => facts.alternatives(value).count(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use plugward_readers::{
-    Alternative, Argument, Call, Evaluation, Language, Name, NamePart, Node, NodeId, Taint, Value,
+    Alternative, Argument, Call, Evaluation, Language, List, Name, NamePart, Node, NodeId, Taint, Value,
 };
 use plugward_types::Part;
 
@@ -56,6 +56,9 @@ pub(super) const SHELL: u32 = 1024;
 pub(super) const COURIER: u32 = 1 << 20;
 /// Taint: the contents of a file that is not code, such as an image.
 const DATA: u32 = 1 << 21;
+
+/// Taint: the address of a database, with the password of an account.
+const STORE: u32 = 1 << 22;
 
 const ENVIRONMENTS: &[&str] =
     &["process.env", "@process.env", "Deno.env", "Bun.env", "@os.environ", "@os.environb"];
@@ -208,13 +211,13 @@ impl RuleAnalysis<'_, '_, '_> {
         // `os.environ.items()`
         let whole = ENVIRONMENTS.iter().any(|name| {
             let rest = path.strip_prefix(*name);
-            matches!(rest, Some(".copy" | ".items" | ".values" | ".toObject"))
+            matches!(rest, Some(".copy" | ".items" | ".keys" | ".values" | ".toObject"))
         });
         if whole {
             out |= ENVIRONMENT;
         }
-        if path == "@os.getenv" && texts.get(1..).is_some_and(credentials::is_secret_name) {
-            out |= NAMED;
+        if path == "@os.getenv" {
+            out |= texts.get(1..).map_or(0, of_variable);
         }
         Taint { bits: out }
     }
@@ -405,6 +408,18 @@ impl RuleAnalysis<'_, '_, '_> {
         self.read.extend(words.map(|word| String::from_utf8_lossy(word.trim_ascii_start()).into_owned()));
     }
 
+    /// Records the data files that the file reads, perhaps to merge them into the settings of an agent.
+    pub(super) fn tell_settings(&mut self) {
+        for path in core::mem::take(&mut self.read) {
+            let path = path.trim_start_matches('/').to_owned();
+            // A directory such as `.claude` belongs to the project of the user.
+            let is_own = path.split('/').all(|part| matches!(part, "." | "..") || !part.starts_with('.'));
+            if is_own && !path.contains('~') && !path.as_bytes().ends_with(b".txt") {
+                self.sink.named_as.push(Named { lens: Lens::Data, path, part: CodePart::Settings });
+            }
+        }
+    }
+
     /// Returns `true` if the file writes downloaded data to a path.
     pub(super) fn is_downloaded(&self, path: &[u8]) -> bool {
         self.written.contains(path) || self.writes_download && self.opened.contains(path)
@@ -426,7 +441,7 @@ impl RuleAnalysis<'_, '_, '_> {
             Some(Printed::Named) => NAMED,
             Some(Printed::Transcript) => TRANSCRIPT,
             Some(Printed::Remote) => REMOTE,
-            Some(Printed::Dotenv | Printed::Edited) | None => 0,
+            Some(Printed::Dotenv | Printed::Edited | Printed::EditedText) | None => 0,
         }
     }
 
@@ -459,8 +474,7 @@ impl RuleAnalysis<'_, '_, '_> {
             return Taint { bits: DOWNLOAD };
         }
         let of_environment = facts.parent(name).is_some_and(|parent| is_environment(facts, parent));
-        let secret = of_environment && credentials::is_secret_name(facts.bytes(member));
-        if secret { Taint { bits: NAMED } } else { Taint::NONE }
+        Taint { bits: if of_environment { of_variable(facts.bytes(member)) } else { 0 } }
     }
 
     /// Returns `true` if the first argument contains the file name of an image.
@@ -554,6 +568,31 @@ impl RuleAnalysis<'_, '_, '_> {
         self.sink.named_as.push(Named { lens, path, part });
     }
 
+    /// Returns where the host of a call's first argument is written, if that is not in the call itself.
+    fn host_of(&self, call: &Call<'_, '_>) -> Option<(usize, usize)> {
+        let facts = call.facts;
+        let (start, end) = Self::span(facts, call.node);
+        let first = call.arguments.first()?;
+        if hosts::first(self.src.part(start..end)).is_some() {
+            return None;
+        }
+        let mut values = vec![first.value];
+        for one in facts.alternatives(first.value) {
+            if let Alternative::Partial(node) = one {
+                values.extend(facts.parts(node).into_iter().map(|part| facts.value(part)));
+            }
+        }
+        let all = values.into_iter().flat_map(|value| facts.alternatives(value));
+        let written = |one: Alternative<'_>| {
+            let Alternative::Text(text, _) = one else { return None };
+            let host = hosts::first(text)?;
+            let end = memchr::memmem::find(text, host.as_bytes())? + host.len();
+            let at = memchr::memmem::find(self.src, text.part(..end))?;
+            Some((at, at + end))
+        };
+        all.into_iter().find_map(written)
+    }
+
     fn tell_flow(&mut self, call: &Call<'_, '_>, path: &str, effects: Effects, given: u32) {
         let facts = call.facts;
         let span = Self::span(facts, call.node);
@@ -574,6 +613,8 @@ impl RuleAnalysis<'_, '_, '_> {
             // The host is named where the program was started.
             let started = self.sender.filter(|_| !leaves && fed & SENDER != 0);
             let named = started.map(|node| Self::span(facts, node));
+            // No service but the database itself gets its address, so a constant with another host counts as well.
+            let named = named.or_else(|| if sent & STORE == 0 { None } else { self.host_of(call) });
             self.sink.shape("flow-undeclared-host", named.unwrap_or(span), Obfuscations::NONE);
         }
         if fed & COURIER != 0 || sends && self.started(call) & COURIER != 0 && gives_input(call) {
@@ -629,10 +670,10 @@ const PICKERS: &[&str] = plugward_types::words![
 pub(super) fn kept(member: &[u8], marks: Taint) -> Taint {
     let is_in = |list: &[&str]| core::str::from_utf8(member).is_ok_and(|member| list.contains(&member));
     if is_in(QUESTIONS) {
-        return Taint { bits: marks.bits & !(CREDENTIALS | NAMED | REMOTE), ..marks };
+        return Taint { bits: marks.bits & !(CREDENTIALS | NAMED | REMOTE) };
     }
     let picks = is_in(PICKERS);
-    if picks { Taint { bits: marks.bits & !REMOTE, ..marks } } else { marks }
+    if picks { Taint { bits: marks.bits & !REMOTE } } else { marks }
 }
 
 /// Returns the taint of a path in the user's home directory, of which only the end is known: `home / ".aws" / "credentials"`.
@@ -647,6 +688,13 @@ pub(super) fn joined(facts: &Evaluation<'_>, node: NodeId) -> Taint {
     // A sentence with the name of such a file is not its path.
     let is_path = text.starts_with(b"/") && text.len() < LONGEST && !text.contains(&b'\n');
     Taint { bits: if is_path { of_path(&text) & !REMOTE } else { 0 } }
+}
+
+/// Returns the taint of the names of an object's members, as `for (const name in process.env)` assigns them.
+pub(super) fn names_of(facts: &Evaluation<'_>, items: List) -> Taint {
+    let [object] = facts.program().items(items) else { return Taint::NONE };
+    let is_all = matches!(facts.program().node(*object), Node::Spread(_));
+    Taint { bits: if is_all { of_environment(facts, facts.value(*object)) } else { 0 } }
 }
 
 /// Returns the taint of a text whose characters were put in the opposite order.
@@ -664,7 +712,7 @@ const WHOLE: &[&[u8]] = &[
 pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
     // What a directory tells about a file.
     if matches!(member, b"name" | b"stem" | b"suffix" | b"st_size" | b"st_mtime" | b"size") {
-        return Taint { bits: marks.bits & !CREDENTIALS, ..marks };
+        return Taint { bits: marks.bits & !CREDENTIALS };
     }
     if matches!(member, b"transcript_path" | b"transcriptPath") {
         return Taint { bits: marks.bits | PATH };
@@ -685,9 +733,9 @@ pub(super) fn item(facts: &Evaluation<'_>, object: Value, key: Value) -> Taint {
     let marks = facts.taint(object);
     let bits = marks.bits | of_environment(facts, object);
     if bits & ENVIRONMENT == 0 || taint_of(facts, key, 0) & ENVIRONMENT != 0 {
-        return Taint { bits, ..marks };
+        return Taint { bits };
     }
-    Taint { bits: bits & !ENVIRONMENT | NAMED, ..marks }
+    Taint { bits: bits & !ENVIRONMENT | NAMED }
 }
 
 /// Returns the taint of what a callback gets. It rarely gets the environment, which many calls take as a setting.
@@ -804,6 +852,15 @@ fn names_port(text: &[u8]) -> bool {
 fn is_listing(path: &str) -> bool {
     let last = path.rsplit('.').next().unwrap_or(path);
     is_read(path) || LISTINGS.contains(&last)
+}
+
+/// Returns the taint of one environment variable.
+fn of_variable(name: &[u8]) -> u32 {
+    match () {
+        () if credentials::is_store_address(name) => NAMED | STORE,
+        () if credentials::is_secret_name(name) => NAMED,
+        () => 0,
+    }
 }
 
 /// Returns the taint of what is read from a path.

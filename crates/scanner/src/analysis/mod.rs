@@ -98,6 +98,7 @@ pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &
         sender: None,
     };
     let outcome = evaluate(program, language, &mut analysis);
+    analysis.tell_settings();
     if outcome == Convergence::LimitReached {
         sink.unread.push(Unread { start: 0, end: src.len() });
     }
@@ -312,7 +313,11 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
     }
 
     fn joined(&mut self, facts: &Evaluation<'_>, node: NodeId) -> Taint {
-        if self.language == Language::Python { flows::joined(facts, node) } else { Taint::NONE }
+        match (self.language, facts.program().node(node)) {
+            (Language::Python, Node::Join(_)) => flows::joined(facts, node),
+            (Language::JavaScript, Node::Mix(items)) => flows::names_of(facts, items),
+            _ => Taint::NONE,
+        }
     }
 
     fn reversed(&self) -> Taint {
@@ -363,6 +368,9 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
                 if text.starts_with(b".")
                     && let Ok(text) = core::str::from_utf8(text)
                 {
+                    if text.as_bytes().ends_with(b".json") {
+                        self.read.insert(text.to_owned());
+                    }
                     self.sink.named.push(text.to_owned());
                 }
             }

@@ -159,6 +159,7 @@ pub(crate) fn is_dotenv(path: &[u8]) -> bool {
     let Some(rest) = name.strip_prefix(b".env") else { return false };
     let example = [&b"example"[..], b"sample", b"template", b"dist", b"test", b"rc"];
     rest.is_empty()
+        || rest == b"*"
         || (rest.starts_with(b".") && !example.iter().any(|word| memchr::memmem::find(rest, word).is_some()))
 }
 
@@ -177,13 +178,24 @@ pub(crate) fn is_telling(path: &[u8]) -> bool {
 /// Words in the names of variables that contain secrets.
 const SECRETS: &[&str] = plugward_types::words![
     "TOKEN SECRET PASSWORD PASSWD API_KEY APIKEY ACCESS_KEY PRIVATE_KEY CREDENTIAL AUTH_KEY DATABASE_URL",
-    "CONNECTION_STRING MONGO_URI MONGODB_URI POSTGRES_URL REDIS_URL AMQP_URL",
+    "CONNECTION_STRING",
 ];
+/// Stores whose addresses contain the password of an account, and the ends of the names of such addresses.
+const STORES: &[&str] =
+    plugward_types::words!["MONGO POSTGRES MYSQL MARIADB REDIS AMQP RABBITMQ DATABASE_ DB_"];
+const STORE_ADDRESSES: &[&[u8]] = &[b"_URL", b"_URI", b"_DSN"];
 
 /// Returns `true` if the name of a variable suggests a secret.
 pub(crate) fn is_secret_name(name: &[u8]) -> bool {
     let upper = name.to_ascii_uppercase();
-    SECRETS.iter().any(|word| memchr::memmem::find(&upper, word.as_bytes()).is_some())
+    let has = |word: &&str| memchr::memmem::find(&upper, word.as_bytes()).is_some();
+    SECRETS.iter().any(has) || is_store_address(&upper)
+}
+
+/// Returns `true` if a variable contains the address of a database: `MONGO_URL`.
+pub(crate) fn is_store_address(name: &[u8]) -> bool {
+    STORE_ADDRESSES.iter().any(|end| name.ends_with(end))
+        && STORES.iter().any(|word| memchr::memmem::find(name, word.as_bytes()).is_some())
 }
 
 /// What a program uses of a settings file of which it shows only the names of accounts, and files that have only secrets.
@@ -247,6 +259,8 @@ pub(crate) enum Printed {
     Transcript,
     /// The path of the file that an agent edited.
     Edited,
+    /// The contents of the file that an agent edited.
+    EditedText,
     /// The address of a repository, which may contain a token.
     Remote,
 }
@@ -261,6 +275,7 @@ impl Printed {
             Self::Named => b"@named",
             Self::Transcript => b"@transcript",
             Self::Edited => b"@edited",
+            Self::EditedText => b"@edited-text",
             Self::Remote => b"@remote",
         }
     }
@@ -323,7 +338,10 @@ pub(crate) fn printed(name: &[u8], args: &[&[u8]]) -> Option<Printed> {
             Some(Printed::Named)
         }
         b"aws" if first == b"configure" && second == b"export-credentials" => Some(Printed::Credentials),
-        b"jq" if args.iter().any(|arg| memchr::memmem::find(arg, b"tool_input.file_path").is_some()) => {
+        b"jq" | b"gojq" | b"jaq" | b"sed" | b"grep" | b"awk" | b"gawk" | b"perl" | b"python3" | b"python"
+        | b"node"
+            if args.iter().any(|arg| selects_edited(arg)) =>
+        {
             Some(Printed::Edited)
         }
         b"cat" | b"tac" | b"base64" | b"base32" | b"xxd" | b"od" | b"tar" | b"bsdtar" | b"zip" | b"gzip"
@@ -332,6 +350,32 @@ pub(crate) fn printed(name: &[u8], args: &[&[u8]]) -> Option<Printed> {
         | b"sqlite3" | b"cut" => of_files(args),
         _ => None,
     }
+}
+
+/// Returns `true` if a filter selects the path of the edited file in the input of a hook: `.tool_input.file_path`.
+fn selects_edited(filter: &[u8]) -> bool {
+    memchr::memmem::find_iter(filter, b"file_path").any(|at| {
+        let before = at.checked_sub(1).and_then(|at| filter.get(at));
+        matches!(before, Some(b'.' | b'"' | b'\''))
+    })
+}
+
+/// Returns the programs that print the contents of the files in their arguments.
+pub(crate) fn prints_files(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"cat"
+            | b"tac"
+            | b"base64"
+            | b"base32"
+            | b"xxd"
+            | b"od"
+            | b"head"
+            | b"tail"
+            | b"gzip"
+            | b"hexdump"
+            | b"sed"
+    )
 }
 
 /// Returns `true` if a word is a group of short options with one of these letters: `-ws`.

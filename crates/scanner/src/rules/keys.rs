@@ -35,6 +35,15 @@ pub(crate) fn is_given(text: &[u8]) -> bool {
         && !hosts::addresses(text).any(|address| address.is_well_formed() && !address.is_loopback())
 }
 
+/// Returns `true` if the text after the name of a setting turns it off: `": false`.
+pub(crate) fn is_switched_off(rest: &[u8]) -> bool {
+    let rest = rest.trim_ascii_start();
+    let rest =
+        rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest).trim_ascii_start();
+    let value = rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"=")).map(<[u8]>::trim_ascii_start);
+    value.is_some_and(|value| value.starts_with(b"false") || value.starts_with(b"False"))
+}
+
 /// Returns `true` if a word of a text is a public IP address, alone or as a host.
 fn names_address(value: &[u8]) -> bool {
     value.split(|byte| matches!(byte, b' ' | b'=' | b'@' | b'"' | b'\'')).any(|word| {

@@ -279,7 +279,9 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
         let MatcherKind::Bytes { check } = &known.kind else { continue };
         let matched = text.part(raw.start..raw.end);
         let is_checked = check.is_none_or(|check| match check {
-            Check::Uncommented => !quotation::is_comment(text, raw.start),
+            Check::Uncommented => {
+                !quotation::is_comment(text, raw.start) && !keys::is_switched_off(text.part(raw.end..))
+            }
             Check::Undocumented => {
                 !quotation::is_comment(text, raw.start) && !quotation::is_docstring(text, raw.start)
             }
@@ -551,6 +553,15 @@ fn inner(
     let lowered = place_of(source, embedded, base);
     let below = Source { text, depth, lens: embedded.lens, lowered, ..*source };
     read(rules, options, path, &below, &mut hits, named);
+    // The bytes of a command in a data file are those of a script, too.
+    if source.lens == Lens::Data && source.depth == 0 {
+        let is_own =
+            |hit: &Hit| rules.matcher(hit.matcher).is_some_and(|known| known.langs & source.lens.bit() == 0);
+        let before = hits.len();
+        raw_rules(rules, text, embedded.lens.bit(), &mut hits);
+        let more = hits.split_off(before).into_iter().filter(is_own);
+        hits.extend(more.map(|hit| Hit { lowered, ..hit }));
+    }
     for mut found in hits {
         let (start, end) = (found.start as usize, found.end as usize);
         let (start, end, how) = match map {

@@ -394,7 +394,11 @@ fn merged(
         return;
     }
     let name = entry.path.rsplit('/').next().unwrap_or(entry.path);
-    let start = memchr::memmem::find(bytes, name.as_bytes());
+    // Its directory tells it from the settings with the same name.
+    let from = entry.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let below = from.rsplit('/').next().unwrap_or(from);
+    let place = memchr::memmem::find(bytes, format!("{below}/{name}").as_bytes());
+    let start = place.map(|at| at + below.len() + 1).or_else(|| memchr::memmem::find(bytes, name.as_bytes()));
     let span = start.map_or((0, 0), |at| (crate::lex::offset(at), crate::lex::offset(at + name.len())));
     let mut read = file::scan(rules, options, &Entry { path: SETTINGS, ..*entry }, Reading::Full).hits;
     file::as_written(rules, entry, &mut read);

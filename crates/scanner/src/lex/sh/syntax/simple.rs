@@ -563,9 +563,10 @@ impl Parser<'_, '_, '_> {
             text.starts_with(b">") && target.is_some_and(downloaders::is_connection)
         });
         let pushes = name == b"git" && words.contains(&&b"push"[..]);
-        let own_secret = own_secret | known;
+        let edited = self.edited_text(name, &told, fed);
+        let own_secret = own_secret | known | edited;
         let fed = fed | given | known | if connects { own_secret } else { 0 };
-        let fed = if stays(name, &words) { fed & !self.secret_bits() } else { fed };
+        let fed = if stays(name, &words) { fed & !(self.secret_bits() | self.edited_bit()) } else { fed };
         let command = Command {
             program,
             how,

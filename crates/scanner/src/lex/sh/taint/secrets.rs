@@ -30,6 +30,28 @@ impl Parser<'_, '_, '_> {
         table.source(table.program(Printed::Remote.program()))
     }
 
+    /// Returns the taint bit of the contents of an edited file.
+    pub(in crate::lex::sh) fn edited_bit(&self) -> u128 {
+        let table = &self.sink.rules.commands;
+        table.source(table.program(Printed::EditedText.program()))
+    }
+
+    /// Returns that bit if a command prints the file that a hook gets by name: `base64 < "$file"`.
+    pub(in crate::lex::sh) fn edited_text(
+        &self,
+        name: &[u8],
+        redirects: &[(Vec<u8>, Obfuscations)],
+        sources: u128,
+    ) -> u128 {
+        let table = &self.sink.rules.commands;
+        let path = table.source(table.program(Printed::Edited.program()));
+        let reads = |(text, _): &(Vec<u8>, Obfuscations)| text.starts_with(b"<") && !text.starts_with(b"<<");
+        // Data at the input of a pipe is the path itself.
+        let is_named = !self.pipe.piped || redirects.iter().any(reads);
+        let prints = credentials::prints_files(name) && is_named && sources & path != 0;
+        if prints { self.edited_bit() } else { 0 }
+    }
+
     /// Returns the taint bits of the files with secrets that a command reads or sends.
     pub(in crate::lex::sh) fn secret_files(&self, name: &[u8], words: &[&[u8]], own: CommandWords) -> u128 {
         let known = &self.environment.secrets;
