@@ -63,7 +63,7 @@ fn above_notes(role: FileRole, files: &[(&str, String)]) -> Vec<(String, Severit
 #[test]
 fn a_flow_in_a_bundle_is_between_neighbors() {
     let source = "const s = await (await fetch(u)).text();\n";
-    let filler = "export const a = [1, 2, 3];\n".repeat(12_000);
+    let filler = "export const a = [1, 2, 3];\n".repeat(14_000);
     let run = "new Function(s)();\n";
     let found = |text: String| above_notes(FileRole::Executed, &[("a.mjs", text)]);
     let near = found(format!("{filler}{source}{run}"));
