@@ -67,8 +67,8 @@ pub(crate) fn is_near(rule: &str, hit: Hit, bytes: &[u8]) -> bool {
     sources.iter().any(|word| has(around, word))
 }
 
-/// Returns `true` for code that a program wrote: there is much of it, or its lines are longer than a person writes. Comments and blanks are not
-/// code, so that nobody makes a bundle of a script by adding them.
+/// Returns `true` for code that is probably generated: it is large, or minified. Lines of comments and blanks do not count, so
+/// that padding does not make a script a bundle.
 pub(crate) fn is_generated(bytes: &[u8]) -> bool {
     let (mut code, mut lines) = (0_usize, 0_usize);
     for line in code_lines(bytes) {
@@ -78,7 +78,8 @@ pub(crate) fn is_generated(bytes: &[u8]) -> bool {
     code > BUNDLE || code > MINIFIED && code.checked_div(lines).is_some_and(|average| average > LINE)
 }
 
-/// Returns the lines that are neither empty nor only a comment, without the blanks around them.
+/// Returns the lines that are not empty and do not begin like a comment, without the blanks around them. Code after `/* … */` on
+/// a line is dropped, too.
 fn code_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| {
         let is_comment = line.starts_with(b"//") || line.starts_with(b"/*") || line.starts_with(b"* ");
@@ -240,8 +241,9 @@ fn is_own_text(matched: &[u8]) -> bool {
     is_interpreter && ends && !reads_other && program.all(|word| word == b"-" || word == b"-s")
 }
 
-/// Returns `true` if the only credentials of a file are those that git has for the host to which they are sent.
-fn is_returned(matched: &[u8], bytes: &[u8]) -> bool {
+/// Returns `true` if a file asks git for the credentials of the host to which it sends some, and has no word for another
+/// source.
+fn is_returned(matched: &[u8], source: &[u8]) -> bool {
     let bytes = &*code_lines(bytes).collect::<Vec<_>>().join(&b'\n');
     if !has(bytes, "credential")
         || !has_any(
@@ -263,22 +265,24 @@ fn is_returned(matched: &[u8], bytes: &[u8]) -> bool {
         name.contains('.')
             && (host == name || host.strip_suffix(&name).is_some_and(|head| head.ends_with('.')))
     };
+    // Anything else that the file may read could be what it sends, so a word for another source is enough, also in a comment.
+    let lower = source.to_ascii_lowercase();
     let sweeps = has_any(
-        bytes,
+        &lower,
         &[
-            "printenv",
-            "environ",
-            "process.env",
-            ".ssh",
-            ".aws",
-            ".netrc",
-            "git-credentials",
-            "/proc/",
-            "export -p",
+            "env",
+            "~",
+            "home",
+            "expanduser",
+            "open(",
+            "readfile",
+            "read_text",
+            "cat ",
+            "<(",
+            "/proc",
+            "keychain",
         ],
-    ) || bytes
-        .split(|byte| b"\n;|&({".contains(byte))
-        .any(|part| part.trim_ascii().split(u8::is_ascii_whitespace).next() == Some(b"env"));
+    );
     !asked.is_empty() && asked.iter().all(is_asked) && !sweeps
 }
 
@@ -342,7 +346,7 @@ fn is_test_data(hit: Hit, bytes: &[u8]) -> bool {
     own && near >= 2 && quotation::is_about_attacks(bytes.part(..start))
 }
 
-/// Returns `true` if a text tells of a sentence instead of saying it: `a document that contains 'Ignore …'`.
+/// Returns `true` if a text quotes a sentence: `a document that contains 'Ignore …'`.
 fn is_quoted(hit: Hit, bytes: &[u8]) -> bool {
     let (start, end) = (hit.start as usize, hit.end as usize);
     let ahead = bytes.part(start.saturating_sub(AROUND)..start);

@@ -16,9 +16,16 @@ const SHARED: &[&str] = &[
     "gist.githubusercontent.com",
     "gitlab.com",
     "cdn.jsdelivr.net",
+    "gist.github.com",
+    "bitbucket.org",
+    "codeberg.org",
+    "unpkg.com",
+    "esm.sh",
+    "storage.googleapis.com",
+    "s3.amazonaws.com",
 ];
 
-/// Lowers the findings after the first one of a host to notes: downloaded scripts in text that is only read.
+/// Keeps the first downloaded script of each source in text that only a model reads, and makes the others notes.
 pub(super) fn once_per_host(entries: &[Entry<'_>], placed: &mut [Placed], summary: &mut ScanSummary) {
     let files: BTreeMap<&str, &[u8]> = entries
         .iter()
@@ -42,12 +49,12 @@ pub(super) fn once_per_host(entries: &[Entry<'_>], placed: &mut [Placed], summar
             summary.warning = summary.warning.saturating_sub(1);
             summary.info = summary.info.saturating_add(1);
         } else if count > 1 {
-            one.finding.message = format!("{} ({count} places, one host)", one.finding.message);
+            one.finding.message = format!("{} ({count} places, one source)", one.finding.message);
         }
     }
 }
 
-/// Returns the owner of the address in a finding, if a person is asked once about it.
+/// Returns the source of a finding if only the first one of this source asks.
 fn key(files: &BTreeMap<&str, &[u8]>, one: &Placed) -> Option<String> {
     let finding = &one.finding;
     let is_read = finding.severity == Severity::Warning && finding.role == FileRole::ModelRead;
