@@ -158,6 +158,14 @@ const ADVERSARIES: &[(&str, &str, Make)] = &[
     ("base64 in base64", "a.js", Base64("const x = '", "'")),
     ("base64 in prose", "a.md", Base64("", "")),
     ("base64 in json", "a.json", Base64("{\"a\":\"", "\"}")),
+    (
+        "modules of a bundle",
+        "a.js",
+        Numbered(
+            "var m@@ = wrap((exports, module) => { var m = m@(); class C@@ extends m.C@ { run(x) { this.x = x.y || m.f(x); \
+             return this.x.run(x); } } exports.f = (x) => new C@@(x).run(x); exports.C@@ = C@@; });\n",
+        ),
+    ),
     ("chain of plus", "a.js", Within("x = 'a'", "+'b'", "")),
     ("chain of plus, unknown", "a.js", Within("x = y", "+'b'+c", "")),
     ("chain of plus, python", "a.py", Within("x = 'a'", "+'b'", "")),
