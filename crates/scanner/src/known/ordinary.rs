@@ -244,7 +244,7 @@ fn is_own_text(matched: &[u8]) -> bool {
 /// Returns `true` if a file asks git for the credentials of the host to which it sends some, and has no word for another
 /// source.
 fn is_returned(matched: &[u8], source: &[u8]) -> bool {
-    let bytes = &*code_lines(bytes).collect::<Vec<_>>().join(&b'\n');
+    let bytes = &*code_lines(source).collect::<Vec<_>>().join(&b'\n');
     if !has(bytes, "credential")
         || !has_any(
             bytes,
