@@ -83,7 +83,8 @@ pub(crate) fn is_generated(bytes: &[u8]) -> bool {
 fn code_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| {
         let is_comment = line.starts_with(b"//") || line.starts_with(b"/*") || line.starts_with(b"* ");
-        !line.is_empty() && !is_comment && !(line.starts_with(b"#") && !line.starts_with(b"#!"))
+        let is_directive = line.starts_with(b"#!");
+        !line.is_empty() && !is_comment && (is_directive || !line.starts_with(b"#"))
     })
 }
 
