@@ -1,5 +1,7 @@
 //! Input of a scan: files as bytes, with the host's knowledge about them.
 
+use std::collections::BTreeMap;
+
 use plugward_types::{Digest, FileRole};
 
 /// One entry of a plugin's tree.
@@ -15,6 +17,15 @@ pub struct Entry<'a> {
     pub content: Content<'a>,
     /// The host's knowledge about the use of the file.
     pub role: RoleHint,
+}
+
+/// Returns the bytes of the regular files.
+pub(super) fn bytes_by_path<'a>(entries: &[Entry<'a>]) -> BTreeMap<&'a str, &'a [u8]> {
+    let bytes = entries.iter().filter_map(|entry| match entry.content {
+        Content::Bytes { bytes, .. } => Some((entry.path, bytes)),
+        _ => None,
+    });
+    bytes.collect()
 }
 
 /// The content of an entry.

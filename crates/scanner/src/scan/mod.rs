@@ -111,13 +111,7 @@ fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut
     let undeclared = |one: &Placed| {
         one.finding.rule.as_str() == findings::UNDECLARED && one.finding.severity == Severity::Warning
     };
-    let files: BTreeMap<&str, &[u8]> = entries
-        .iter()
-        .filter_map(|entry| match entry.content {
-            Content::Bytes { bytes, .. } => Some((entry.path, bytes)),
-            _ => None,
-        })
-        .collect();
+    let files = entry::bytes_by_path(entries);
     let host_of = |one: &Placed| {
         let finding = &one.finding;
         let own = files.get(finding.path.as_str()).copied().unwrap_or_default();

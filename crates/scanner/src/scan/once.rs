@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plugward_types::{Address, FileRole, Part, Severity};
 
-use super::entry::{Content, Entry};
+use super::entry::{Entry, bytes_by_path};
 use super::findings::Placed;
 use super::report::ScanSummary;
 use crate::known::hosts;
@@ -27,13 +27,7 @@ const SHARED: &[&str] = &[
 
 /// Keeps the first downloaded script of each source in text that only a model reads, and makes the others notes.
 pub(super) fn once_per_host(entries: &[Entry<'_>], placed: &mut [Placed], summary: &mut ScanSummary) {
-    let files: BTreeMap<&str, &[u8]> = entries
-        .iter()
-        .filter_map(|entry| match entry.content {
-            Content::Bytes { bytes, .. } => Some((entry.path, bytes)),
-            _ => None,
-        })
-        .collect();
+    let files = bytes_by_path(entries);
     let mut order: Vec<&mut Placed> = placed.iter_mut().collect();
     order.sort();
     let mut first: BTreeMap<String, (usize, usize)> = BTreeMap::new();
